@@ -1,0 +1,27 @@
+/* expr_legacy - the parameters from before expressions, bound to the same structures.
+ *
+ * Arguments are the encoded members of the request (checked records of their shapes). Each has its own errors,
+ * all ERR_VALIDATION. Source: "Legacy conditional parameters" in the developer guide.
+ * Threads and ownership: as expr.h; results live in the arena. */
+#ifndef DYNAX_PROTOCOL_EXPR_LEGACY_H
+#define DYNAX_PROTOCOL_EXPR_LEGACY_H
+
+#include "protocol/expr.h"
+
+/* Expected with ConditionalOperator ("AND", "OR" or absent). */
+enum err legacy_expected(struct slice expected, struct slice op, struct arena *a, struct condition **out, struct fault *f)
+	__attribute__((warn_unused_result));
+/* QueryFilter or ScanFilter. */
+enum err legacy_filter(struct slice filter, struct slice op, struct arena *a, struct condition **out, struct fault *f)
+	__attribute__((warn_unused_result));
+/* AttributeUpdates. */
+enum err legacy_updates(struct slice updates, struct arena *a, struct update **out, struct fault *f)
+	__attribute__((warn_unused_result));
+/* KeyConditions. */
+enum err legacy_key_conditions(struct slice conditions, const struct key_schema *ks, struct arena *a,
+	struct key_condition *out, struct fault *f) __attribute__((warn_unused_result));
+/* AttributesToGet. */
+enum err legacy_attributes(struct slice names, struct arena *a, struct projection **out, struct fault *f)
+	__attribute__((warn_unused_result));
+
+#endif

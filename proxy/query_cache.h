@@ -1,0 +1,33 @@
+/* query_cache - whole answers of Query and Scan, by canonical request bytes, dead with the first write to their partition.
+ *
+ * An entry holds the epoch it was stored under, and is current only while its stripe still has it (epoch.h, E2).
+ * Eviction and threads: as item_cache. */
+#ifndef DYNAX_PROXY_QUERY_CACHE_H
+#define DYNAX_PROXY_QUERY_CACHE_H
+
+#include "proxy/epoch.h"
+
+struct query_cache;
+
+struct query_cache_opts {     /* zero = default */
+	size_t max_bytes;         /* 64 MiB */
+	unsigned shards;          /* 16 */
+	uint64_t ttl_ns;          /* counted from the fill; 0 = until invalidated */
+};
+
+struct query_cache *query_cache_new(const struct query_cache_opts *o, struct epochs *e);
+void query_cache_free(struct query_cache **c);
+
+/* key: operation and request record. epoch: the stripe's, just loaded, even. On a hit the answer is appended to out. */
+bool query_cache_get(struct query_cache *c, enum op op, struct slice request, const struct store_query *q, uint64_t epoch,
+	uint64_t now_ns, struct buf *out);
+void query_cache_fill(struct query_cache *c, enum op op, struct slice request, const struct store_query *q, uint64_t epoch,
+	uint64_t now_ns, struct slice answer);
+
+struct query_cache_stats {
+	uint64_t hits, misses, fills, fills_refused, evictions, expirations, stale_drops;
+	uint64_t bytes, entries;
+};
+void query_cache_stats(const struct query_cache *c, struct query_cache_stats *out);
+
+#endif

@@ -1,0 +1,113 @@
+/* store - tables, items and their laws, on the engine. The one door to the store layer.
+ *
+ *    worker:  store_table, store_get, store_query      read through views, on the calling thread
+ *             store_prepare --> store_submit           a write: all that needs no item is checked by the worker
+ *    writer:  takes what is queued: condition, apply, log; one sync; observer; done() of each
+ *
+ * R1. When done() is called the write is durable, visible, and the observer has heard of it.
+ * R2. A write that fails leaves no trace and does not disturb its batch.
+ * R3. The observer's begin() comes before a batch is visible, its end() after, and done() after that.
+ *
+ * Threads: store_reader belongs to one thread; store_submit may be called from any; done() and the observer run on
+ * the writer thread and must not block.
+ * Errors: DynamoDB's, with its texts, in the fault. */
+#ifndef DYNAX_STORE_STORE_H
+#define DYNAX_STORE_STORE_H
+
+#include "protocol/request.h"
+#include "store/engine/engine.h"
+#include "store/table.h"
+
+struct store;
+struct store_reader;
+
+/* One changed item, or a whole table or index (key absent) whose cached results are void. */
+struct store_change {
+	uint32_t table;          /* table or index id */
+	uint64_t hash;           /* of the partition key: store_hash */
+	struct slice key;        /* the Key, a canonical map; absent for index entries and whole tables */
+	struct slice item;       /* new item; absent = deleted (only with a key) */
+	bool whole;              /* the whole table or index */
+};
+struct store_observer {
+	void (*begin)(void *arg, const struct store_change *c, size_t n);
+	void (*end)(void *arg, const struct store_change *c, size_t n);
+	void *arg;
+};
+
+struct store_opts {                       /* zero = default */
+	struct engine_opts engine;
+	struct store_observer observer;
+	const char *region, *account;         /* of ARNs: "ddblocal" and "000000000000" */
+	unsigned batch_max;                   /* writes in one batch at most: 1024 */
+};
+
+enum err store_open(const struct store_opts *o, struct store **s, struct fault *f) __attribute__((warn_unused_result));
+/* Ends what is queued (each gets its done), then closes. */
+void store_close(struct store **s);
+
+/* ---- reading ---- */
+
+struct store_reader *store_reader_new(struct store *s);
+void store_reader_free(struct store_reader **r);
+/* Tell that no table, item or query of this reader is in use: old catalogs may go. Once a loop turn. Cheap. */
+void store_reader_quiesce(struct store_reader *r);
+
+/* By name or ARN; NULL if there is no such table (or it is not ACTIVE: data operations then answer
+ * ResourceNotFoundException, as the service does). Lock-free. */
+const struct table *store_table(struct store_reader *r, struct slice name);
+
+/* The hash that partitions a table, of the value(s) of its partition key: the same on every machine. */
+uint64_t store_hash(const struct slice *value, unsigned n);
+/* Does `key` (an item-format map) match the schema, no more, no less? Types and lengths too. Gives the hash. */
+enum err store_check_key(const struct table *t, struct slice key, uint64_t *hash, struct fault *f)
+	__attribute__((warn_unused_result));
+
+/* The item under a checked key; item->p == NULL if there is none. Borrowed until store_reader_release. */
+enum err store_get(struct store_reader *r, const struct table *t, struct slice key, uint64_t hash, struct slice *item,
+	struct fault *f) __attribute__((warn_unused_result));
+/* Several reads of one reader between two releases see one consistent view. */
+void store_reader_release(struct store_reader *r);
+
+/* Query and Scan in two steps, so that a cache can look between them. The query lives in the request's arena. */
+struct store_query {
+	const struct table *table;
+	uint32_t stripe_table;     /* id of the table or index that is read */
+	bool whole;                /* a Scan: depends on all of it */
+	uint64_t stripe_hash;      /* a Query: hash of its partition */
+	struct query *plan;        /* the store's own */
+};
+enum err store_query_prepare(struct store_reader *r, const struct request *req, struct store_query *q, struct fault *f)
+	__attribute__((warn_unused_result));
+enum err store_query_run(struct store_reader *r, const struct request *req, struct store_query *q, struct buf *out,
+	struct fault *f) __attribute__((warn_unused_result));
+
+/* DescribeTable, ListTables, and the others of OP_DESCRIBE: the answer record is appended. */
+enum err store_describe(struct store_reader *r, const struct request *req, struct buf *out, struct fault *f)
+	__attribute__((warn_unused_result));
+
+/* ---- writing and control ---- */
+
+struct store_write {
+	const struct request *req;       /* lives until done() */
+	struct buf *out;                 /* the answer record is appended by the writer */
+	struct fault fault;
+	enum err result;
+	void (*done)(struct store_write *w);
+	void *arg;                       /* the caller's */
+	struct store_write *next;        /* the queue's */
+	struct write_plan *plan;         /* the store's; in the request's arena */
+};
+/* Validation, expressions, table and key, on the worker. On an error the write is over: done() is not called. */
+enum err store_prepare(struct store_reader *r, struct store_write *w) __attribute__((warn_unused_result));
+void store_submit(struct store *s, struct store_write *w);
+
+/* ---- looking inside ---- */
+struct store_stats {
+	struct engine_stats engine;
+	uint64_t writes, batches, batch_writes_max, batch_ns_total;
+	unsigned tables;
+};
+void store_stats(struct store *s, struct store_stats *out);
+
+#endif

@@ -1,0 +1,32 @@
+/* table - a table as the catalog describes it at one moment. Immutable.
+ *
+ * Readers get one from store_table and may use it until their next store_reader_quiesce. */
+#ifndef DYNAX_STORE_TABLE_H
+#define DYNAX_STORE_TABLE_H
+
+#include "protocol/expr.h"
+
+enum { TABLE_GSI_MAX = 20, TABLE_LSI_MAX = 5 };
+enum index_projection { INDEX_KEYS_ONLY, INDEX_INCLUDE, INDEX_ALL };
+
+struct table_index {
+	uint32_t id;                      /* never used twice, shared with table ids */
+	struct slice name;
+	bool global;
+	struct key_schema key;
+	enum index_projection projection;
+	struct slice *include;            /* INDEX_INCLUDE: attributes beside the keys */
+	unsigned includes;
+	bool readable;                    /* false while it is being built */
+};
+
+struct table {
+	uint32_t id;                      /* never used twice: a table created again is another one */
+	struct slice name;
+	struct key_schema key;
+	const struct table_index *index;  /* global ones, then local ones */
+	unsigned gsis, lsis;
+	bool on_demand;
+};
+
+#endif
