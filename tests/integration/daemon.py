@@ -1,0 +1,102 @@
+"""daemon - start the dynaxd under test on free ports of 127.0.0.1, and end it by pid.
+
+The binary is build/dynaxd, or what DYNAXD names. Used by every integration test; runs with Debian's python3 alone."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BINARY = os.environ.get("DYNAXD", os.path.join(ROOT, "build", "dynaxd"))
+READY = re.compile(r"ready: http ([\d.]+):(\d+), msgpack ([\d.]+):(\d+), admin ([\d.]+):(\d+)")
+
+
+class Daemon:
+    """A running dynaxd. `data` None means --memory; else a directory that outlives the process."""
+
+    def __init__(self, *options, data=None, env=None, timeout=20):
+        self.data = data
+        where = ["--data", data] if data else ["--memory"]
+        self.log = tempfile.TemporaryFile(mode="w+")
+        self.process = subprocess.Popen(
+            [BINARY, *where, "--http", "127.0.0.1:0", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", *options],
+            stdout=subprocess.PIPE, stderr=self.log, text=True, env={**os.environ, **(env or {})})
+        self._await_ready(timeout)
+
+    def _await_ready(self, timeout):
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            line = self.process.stdout.readline()
+            if not line:
+                self.process.wait(timeout=5)
+                raise RuntimeError(f"dynaxd ended with {self.process.returncode}: {self.stderr()}")
+            found = READY.search(line)
+            if found:
+                self.http = (found[1], int(found[2]))
+                self.msgpack = (found[3], int(found[4]))
+                self.admin = (found[5], int(found[6]))
+                return
+        self.kill()
+        raise RuntimeError("dynaxd did not become ready: " + self.stderr())
+
+    @property
+    def url(self):
+        return "http://%s:%d" % self.http
+
+    @property
+    def admin_url(self):
+        return "http://%s:%d" % self.admin
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def stderr(self):
+        self.log.flush()
+        self.log.seek(0)
+        return self.log.read()
+
+    def stop(self, timeout=30):
+        """SIGTERM and wait; returns the exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(timeout=timeout)
+        finally:
+            self.kill()
+
+    def kill(self):
+        """SIGKILL, if it still runs."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def client(self, service="dynamodb", **more):
+        """A boto3 client of this daemon; retries are off, so that a test sees every error."""
+        import boto3
+        from botocore.config import Config
+        return boto3.client(service, endpoint_url=self.url, region_name="us-east-1", aws_access_key_id="test",
+                            aws_secret_access_key="test",
+                            config=Config(retries={"max_attempts": 0}, read_timeout=30, **more))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+
+class DataDirectory:
+    """A data directory for tests that restart the daemon."""
+
+    def __enter__(self):
+        self.path = tempfile.mkdtemp(prefix="dynax-test-")
+        return self.path
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
