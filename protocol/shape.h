@@ -32,8 +32,9 @@ enum shape_kind {
 
 struct shape_member {
 	const char *name;
-	const struct shape *shape;
+	uint8_t name_len;
 	bool required;
+	const struct shape *shape;
 };
 
 struct shape {
@@ -85,6 +86,9 @@ struct shape {
 #include "protocol/shapes_undef.h"
 extern const struct shape shape_AttributeValue;
 
+/* A structure's member by name: its identifier, or -1. */
+int shape_member_id(const struct shape *shape, struct slice name);
+
 /* One record taken apart, one level deep: m[id] is the encoded value, or absent. Borrows the record's bytes. */
 enum { RECORD_MEMBERS_MAX = 32 };
 struct record {
@@ -103,6 +107,7 @@ static inline bool record_has(const struct record *r, unsigned id)
 struct slice record_str(const struct record *r, unsigned id);            /* the bytes of a string or enum */
 int64_t record_int(const struct record *r, unsigned id, int64_t otherwise);
 bool record_bool(const struct record *r, unsigned id);                    /* absent = false */
+double record_double(const struct record *r, unsigned id, double otherwise);
 bool record_is(const struct record *r, unsigned id, const char *enum_value);
 struct mp record_list(const struct record *r, unsigned id, uint32_t *n);  /* also of a map: n pairs */
 
