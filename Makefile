@@ -38,12 +38,37 @@ ARCHIVES := $(B)/libprotocol.a $(B)/libstore.a $(B)/libproxy.a $(B)/libdynax.a
 PROGRAMS := $(B)/dynaxd $(B)/dynax
 TESTS    := $(B)/test-protocol $(B)/test-store $(B)/test-proxy $(B)/test-client
 BENCHES  := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
-FUZZERS  := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: all run test unit integration sanitize fuzz bench deps install format clean help
+.PHONY: all run bench install format clean help
 all: $(PROGRAMS) $(B)/libdynax.a $(B)/libdynax.so
 
 include mk/deps.mk
+include mk/test.mk
+
+# Serve from ./dynax-data until Ctrl-C.
+run: deps
+	$(MAKE) all
+	$(B)/dynaxd --data dynax-data
+
+bench: all $(BENCHES)
+
+format:
+	clang-format -i $(shell git ls-files '*.c' '*.h')
+
+clean:
+	rm -rf build
+
+help:
+	@echo 'make              build dynaxd, dynax and libdynax under build/'
+	@echo 'make run          install what is needed, build, and serve from ./dynax-data'
+	@echo 'make test         everything CI runs: unit, integration, sanitizers, fuzzing'
+	@echo 'make unit         unit tests            make integration   tests of the real daemon'
+	@echo 'make sanitize     both under sanitizers make fuzz          bounded fuzzing (FUZZ_SECONDS=10)'
+	@echo 'make bench        build the benchmarks of bench/ (bench/README.md)'
+	@echo 'make install      PREFIX=/usr/local DESTDIR='
+	@echo 'make deps         install the packages needed; deps-test: those of the tests too'
+	@echo 'make format       clang-format          make clean         remove build/'
+	@echo 'SAN=address|undefined|thread on any target builds apart, under build/SAN'
 
 ## ---- building ----
 

@@ -1,10 +1,23 @@
-# Debian packages. `make deps` installs what is missing, as root or through sudo.
-PACKAGES := gcc make pkg-config libevent-dev liblmdb-dev libmsgpack-dev libmbedtls-dev libcriterion-dev \
-	libhttp-parser-dev libyajl-dev libxxhash-dev zlib1g-dev
+# What dynax needs from Debian. `make deps` and `make deps-test` install what is missing, as root or through sudo.
 
+PACKAGES := gcc make pkg-config libevent-dev liblmdb-dev libmsgpack-dev libmbedtls-dev libhttp-parser-dev libyajl-dev \
+	libxxhash-dev zlib1g-dev
+TEST_PACKAGES := $(PACKAGES) libcriterion-dev clang libclang-rt-14-dev python3 python3-boto3 python3-pytest curl
+
+define install-packages
+	@missing=$$(for p in $(1); do \
+		[ "$$(dpkg-query -W -f '$${db:Status-Abbrev}' $$p 2>/dev/null | cut -c1-2)" = ii ] || echo $$p; done); \
+	[ -z "$$missing" ] && exit 0; \
+	sudo=; [ $$(id -u) = 0 ] || sudo=sudo; \
+	echo "installing" $$missing; \
+	$$sudo apt-get update -qq && \
+	DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing >/dev/null
+endef
+
+.PHONY: deps deps-test
 deps:
-	@missing=$$(for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done); \
-	if [ -n "$$missing" ]; then \
-		sudo=; [ $$(id -u) = 0 ] || sudo=sudo; \
-		$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq $$missing >/dev/null; \
-	fi
+	$(call install-packages,$(PACKAGES))
+
+# The JavaScript SDK's tests take any node from 18 on; Debian's is installed only where there is none.
+deps-test:
+	$(call install-packages,$(TEST_PACKAGES) $(if $(shell command -v npm),,nodejs npm))

@@ -1,0 +1,55 @@
+# How dynax is proved. `make test` is all of it; each part can be run alone.
+#
+#   unit          Criterion, a binary a layer, linked with that layer's archive and those below
+#   integration   the real daemon under boto3, the JavaScript SDK and raw sockets
+#   sanitize      both again under address+undefined, and what threads share under thread
+#   fuzz          every decoder, bounded, from the seed corpus
+
+FUZZ_SECONDS ?= 10
+PYTEST := python3 -m pytest -q -p no:cacheprovider
+NODE_MODULES := tests/integration/js/node_modules
+
+.PHONY: test unit integration integration-c integration-py integration-js sanitize fuzz lint
+
+test: deps-test
+	$(MAKE) WERROR=1 all unit integration
+	$(MAKE) WERROR=1 lint
+	$(MAKE) sanitize
+	$(MAKE) fuzz
+
+unit: $(TESTS)
+	@for t in $(TESTS); do echo "== $$t"; \
+		TSAN_OPTIONS="suppressions=tests/tsan.supp $$TSAN_OPTIONS" $$t --timeout 240 -j2 || exit 1; done
+
+integration: integration-py integration-js integration-c
+
+integration-py: $(PROGRAMS)
+	DYNAXD=$(B)/dynaxd DYNAX=$(B)/dynax $(PYTEST) tests/integration
+
+$(NODE_MODULES): tests/integration/js/package.json
+	cd tests/integration/js && npm install --no-audit --no-fund --no-package-lock --loglevel=error
+	@touch $@
+
+integration-js: $(PROGRAMS) $(NODE_MODULES)
+	DYNAXD=$(B)/dynaxd node --test tests/integration/js/
+
+# Everything compiles without a word under clang too.
+lint:
+	$(MAKE) CC=clang B=build/clang WERROR=1 all
+
+sanitize:
+	$(MAKE) SAN=address,undefined unit integration-py
+	$(MAKE) SAN=thread unit integration-c
+
+# A fuzzer: the layers built by clang with coverage, address and undefined; -runs are bounded by time.
+fuzz: deps-test
+	$(MAKE) CC=clang SAN=fuzzer-no-link,address,undefined fuzzers
+	@for f in $(notdir $(basename $(wildcard tests/fuzz/fuzz_*.c))); do echo "== $$f"; \
+		mkdir -p build/corpus/$$f && \
+		build/fuzzer-no-link,address,undefined/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
+			-artifact_prefix=build/corpus/ -verbosity=0 build/corpus/$$f tests/fuzz/corpus/$${f#fuzz_} || exit 1; done
+
+.PHONY: fuzzers
+fuzzers: $(patsubst tests/fuzz/%.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
+$(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/libstore.a $(B)/libprotocol.a
+	$(CC) $(LDFLAGS) -fsanitize=fuzzer,address,undefined $^ -o $@ $(STORE_LIBS) $(PROTOCOL_LIBS)
