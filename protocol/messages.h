@@ -10,6 +10,13 @@
 
 /* ---- requests: shape, constraints, HTTP ---- */
 
+/* ---- frames ---- */
+#define MSG_FRAME_BAD ERR_FRAME, "Bad frame: its length or its kind is not one of this protocol"
+#define MSG_FRAME_NO_HELLO ERR_FRAME, "The first frame of a connection must be a HELLO"
+#define MSG_FRAME_BAD_HELLO ERR_FRAME, "The HELLO frame cannot be read"
+#define MSG_FRAME_VERSION ERR_FRAME, "Protocol version %u is not spoken here: this side speaks version %u"
+#define MSG_FRAME_UNEXPECTED ERR_FRAME, "A frame of kind %u is not expected here"
+
 /* ---- values and numbers ---- */
 
 /* ---- expressions ---- */
