@@ -1,0 +1,109 @@
+/* catalog - all tables as they stand at one moment: an immutable snapshot, replaced as a whole.
+ *
+ *    writer:  catalog_with / catalog_without --> next snapshot --catalog_publish--> current
+ *                                                      the one before --> retired, freed when nobody can hold it
+ *    worker:  catalog_current (marks itself online)  ...  catalog_quiesce (offline)
+ *
+ * Reclamation is by epochs, and the epoch is the snapshot's own version:
+ *
+ * C1. A reader's `since` is the version that was current when it went online, or OFFLINE. It can hold snapshots of
+ *     that version or newer ones only.
+ * C2. A retired snapshot is freed when every reader's `since` is OFFLINE or greater than its version.
+ * C3. Going online is a sequentially consistent store followed by the load of the snapshot; publishing is a store of
+ *     the snapshot followed by loads of every `since`. So either the writer sees the reader, or the reader the new one.
+ *
+ * Threads: catalog_publish and what makes snapshots, the writer only (and store_open, before there are others);
+ * a catalog_reader belongs to one thread; joining and leaving take a lock. */
+#ifndef DYNAX_STORE_CATALOG_H
+#define DYNAX_STORE_CATALOG_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "protocol/shape.h"
+#include "store/engine/engine.h"
+#include "store/table.h"
+
+/* A table with all that DescribeTable tells. Counted by the writer alone: one reference for each snapshot it is in. */
+struct catalog_table {
+	struct table table;              /* first: a const struct table * of the catalog is one of these */
+	unsigned refs;
+	struct arena arena;              /* everything below lives here */
+	struct slice bytes;              /* as the engine keeps it */
+	struct record spec;              /* a CreateTableInput: what was asked for, as changed since */
+	struct slice uuid;
+	uint64_t created_ms;
+	uint64_t on_demand_since_ms;     /* last change to PAY_PER_REQUEST; 0 = never */
+	struct slice stream_label;       /* absent = never had a stream */
+	struct slice ttl_attribute;      /* absent = no time to live */
+};
+
+struct catalog {
+	uint64_t version;
+	size_t n;
+	struct catalog_table **by_name;  /* n, sorted by name */
+	struct catalog_table **by_id;    /* n, sorted by table id */
+	struct catalog_table **slot;     /* open addressing by hash of the name; slots is a power of two */
+	size_t slots;
+	struct catalog *next;            /* among the retired */
+};
+
+struct catalog_reader {
+	_Atomic uint64_t since;          /* C1 */
+	struct catalog_reader *next;
+};
+#define CATALOG_OFFLINE UINT64_MAX
+
+struct catalog_store {
+	_Atomic(struct catalog *) current;
+	_Atomic uint64_t version;        /* of current */
+	struct catalog *retired;         /* writer only */
+	pthread_mutex_t lock;            /* of the list of readers */
+	struct catalog_reader *readers;
+};
+
+/* Load every table of the engine. */
+enum err catalog_open(struct catalog_store *cs, struct engine *e, struct fault *f) __attribute__((warn_unused_result));
+/* No reader is left. */
+void catalog_close(struct catalog_store *cs);
+
+void catalog_join(struct catalog_store *cs, struct catalog_reader *r);
+void catalog_leave(struct catalog_store *cs, struct catalog_reader *r);
+const struct catalog *catalog_current(struct catalog_store *cs, struct catalog_reader *r);
+void catalog_quiesce(struct catalog_reader *r);
+
+/* NULL if there is none. */
+const struct catalog_table *catalog_find(const struct catalog *c, struct slice name);
+const struct catalog_table *catalog_find_id(const struct catalog *c, uint32_t id);
+
+/* ---- the writer ---- */
+
+/* A snapshot with `t` in the place of the table of its name, or added; without the table of that name. The base stays
+ * as it is. t's reference passes to the new snapshot. NULL if out of memory (t is then unreferenced). */
+struct catalog *catalog_with(const struct catalog *base, struct catalog_table *t);
+struct catalog *catalog_without(const struct catalog *base, struct slice name);
+/* Make it the current one; frees what nobody holds any more. */
+void catalog_publish(struct catalog_store *cs, struct catalog *next);
+/* One that was never published. */
+void catalog_discard(struct catalog **c);
+
+/* Take the engine's bytes apart. NULL if they are damaged or memory is out: f tells. */
+struct catalog_table *catalog_table_decode(struct slice bytes, struct fault *f);
+void catalog_table_unref(struct catalog_table **t);
+/* What a table is made from; encodes into out as the engine keeps it. */
+struct catalog_draft {
+	uint32_t id;
+	const uint32_t *index_id;        /* global ones, then local ones, as in spec */
+	unsigned indexes;
+	struct slice uuid;
+	uint64_t created_ms, on_demand_since_ms;
+	struct slice stream_label, ttl_attribute;
+	struct slice spec;               /* CreateTableInput */
+};
+void catalog_draft_put(struct buf *out, const struct catalog_draft *d);
+
+/* Keys of the engine's table 0. */
+enum { CATALOG_KEY_BYTES = 9 };
+struct slice catalog_key(char kind, uint32_t id, uint8_t out[CATALOG_KEY_BYTES]);
+
+#endif

@@ -1,0 +1,52 @@
+/* store_int - what the store's own files share: the store, a reader, and how they reach engine, view and catalog.
+ *
+ * Key space of the engine (keycode.h makes the bytes; all numbers big-endian):
+ *
+ *    0, 'i'                       next free id of a table or index           (catalog.c)
+ *    0, 't', table id             a table: what CreateTable asked for, and more
+ *    0, 'c', table or index id    its counters: entries and bytes
+ *    0, 'x', client token         a transaction done, for its ten minutes    (transact.c)
+ *    table id, hash, keys...      items;  index id, hash, keys..., base keys...  index entries
+ *
+ * Not for callers of the store: they include store.h. */
+#ifndef DYNAX_STORE_STORE_INT_H
+#define DYNAX_STORE_STORE_INT_H
+
+#include <stdatomic.h>
+
+#include "protocol/expr.h"
+#include "store/catalog.h"
+#include "store/store.h"
+
+struct writer;
+
+struct store {
+	struct engine *engine;
+	struct store_observer observer;
+	char *region, *account;
+	struct catalog_store catalog;     /* published snapshots and those who read them */
+	struct writer *writer;
+};
+
+/* Belongs to one thread. */
+struct store_reader {
+	struct store *store;
+	struct expr_cache *exprs;         /* expressions parsed lately */
+	struct view *view;                /* between the first read and store_reader_release; or NULL */
+	struct catalog_reader catalog;
+};
+
+/* The reader's view: opened at need, the same until store_reader_release. */
+enum err reader_view(struct store_reader *r, struct view **v, struct fault *f) __attribute__((warn_unused_result));
+/* The newest catalog; it and its tables may be used until the next store_reader_quiesce. Never NULL. */
+const struct catalog *reader_catalog(struct store_reader *r);
+/* store_table, or ResourceNotFoundException. */
+enum err reader_table(struct store_reader *r, struct slice name, const struct table **t, struct fault *f)
+	__attribute__((warn_unused_result));
+
+/* Entries and bytes of a table or index, at one moment. */
+struct counters {
+	uint64_t entries, bytes;
+};
+
+#endif
