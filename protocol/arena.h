@@ -9,6 +9,8 @@
 #ifndef DYNAX_PROTOCOL_ARENA_H
 #define DYNAX_PROTOCOL_ARENA_H
 
+#include <stdarg.h>
+
 #include "protocol/slice.h"
 
 struct arena_block;
@@ -38,6 +40,7 @@ void *arena_zalloc(struct arena *a, size_t n) __attribute__((malloc, warn_unused
 struct slice arena_copy(struct arena *a, struct slice s);
 /* printf into the arena; NULL if out of memory. */
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(struct arena *a, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 
 struct arena_mark arena_save(const struct arena *a);
 void arena_rollback(struct arena *a, struct arena_mark m);

@@ -20,7 +20,7 @@
 	X(RESOURCE_IN_USE, "ResourceInUseException", DYNAMODB, 400, false) \
 	X(LIMIT_EXCEEDED, "LimitExceededException", DYNAMODB, 400, true) \
 	X(THROUGHPUT_EXCEEDED, "ProvisionedThroughputExceededException", DYNAMODB, 400, true) \
-	X(THROTTLING, "ThrottlingException", CORAL_AMAZON, 400, true) \
+	X(THROTTLING, "ThrottlingException", CORAL_AVAILABILITY, 400, true) \
 	X(REQUEST_LIMIT_EXCEEDED, "RequestLimitExceeded", DYNAMODB, 400, true) \
 	X(ITEM_COLLECTION_SIZE, "ItemCollectionSizeLimitExceededException", DYNAMODB, 400, false) \
 	X(TRANSACTION_CANCELED, "TransactionCanceledException", DYNAMODB, 400, false) \
@@ -32,7 +32,7 @@
 	X(TRIMMED_DATA, "TrimmedDataAccessException", DYNAMODB, 400, false) \
 	X(TABLE_NOT_FOUND, "TableNotFoundException", DYNAMODB, 400, false) \
 	X(INTERNAL, "InternalServerError", DYNAMODB, 500, true) \
-	X(UNAVAILABLE, "ServiceUnavailable", CORAL_AMAZON, 503, true) \
+	X(UNAVAILABLE, "ServiceUnavailable", CORAL_AVAILABILITY, 503, true) \
 	X(MISSING_TOKEN, "MissingAuthenticationTokenException", CORAL, 400, false) \
 	X(ACCESS_DENIED, "AccessDeniedException", CORAL, 400, false) \
 	X(REQUEST_TOO_LARGE, "RequestEntityTooLarge", CORAL, 413, false) \
@@ -56,7 +56,11 @@ enum err {
 };
 
 /* What DynamoDB writes before the "#" of __type. */
-enum err_ns { ERR_NS_DYNAMODB, ERR_NS_CORAL, ERR_NS_CORAL_AMAZON, ERR_NS_DYNAX };
+#define ERR_NS_DYNAMODB "com.amazonaws.dynamodb.v20120810"
+#define ERR_NS_CORAL "com.amazon.coral.service"
+#define ERR_NS_CORAL_AMAZON "com.amazon.coral.validate"
+#define ERR_NS_CORAL_AVAILABILITY "com.amazon.coral.availability"
+#define ERR_NS_DYNAX "dynax"
 
 const char *err_type(enum err e);      /* "ValidationException"; "OK" for ERR_OK */
 const char *err_full_type(enum err e); /* "com.amazon.coral.validate#ValidationException" and the like */
@@ -78,7 +82,8 @@ static inline void fault_init(struct fault *f, struct arena *a)
 }
 
 /* Record `code` and its text and return `code`, so that `return fault_set(f, MSG_X, arg);` reads well.
- * The MSG_ macros of messages.h give code and format together. f may be NULL. */
+ * The MSG_ macros of messages.h give code and format together. f may be NULL. Forgets an earlier `detail`.
+ * Without an arena, or out of memory, a text that needs formatting is replaced by the error's type. */
 enum err fault_set(struct fault *f, enum err code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
