@@ -138,6 +138,7 @@ bool frame_read_hello(const struct frame *fr, struct hello *h)
 {
 	struct mp m = mp_open(fr->body);
 	struct hello got = { .software = SLICE_LIT("") };
+	bool versioned = false;
 
 	for (uint32_t n = mp_map(&m); n > 0 && !m.bad; n--) {
 		uint64_t key = mp_uint(&m), v;
@@ -153,12 +154,13 @@ bool frame_read_hello(const struct frame *fr, struct hello *h)
 		v = mp_uint(&m);
 		if (key == HELLO_FEATURES)
 			got.features = v;
-		else if (key == HELLO_VERSION)
-			got.version = v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
-		else
+		else if (key == HELLO_MAX_FRAME)
 			got.max_frame = v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
+		else
+			got.version = v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
+		versioned |= key == HELLO_VERSION;
 	}
-	if (m.bad || !mp_at_end(&m) || got.version == 0)
+	if (m.bad || !mp_at_end(&m) || !versioned)
 		return false;
 	*h = got;
 	return true;
