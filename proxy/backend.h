@@ -3,7 +3,12 @@
  * One vtable; the caches and the dispatch know nothing else of storage. Completion may be immediate (the embedded
  * store reads on the caller's thread) or come later through the worker's mailbox; callers cannot tell.
  *
- * Threads: all functions are called on a worker; completions come back on that same worker. */
+ * B1. A table stays valid until the handler that asked for it returns; while a read is in flight its table and query stay
+ *     valid until `done` returns.
+ * B2. Each read sees a view that was opened after get or query was called: what was published before is in it.
+ *
+ * Threads: reader functions are called on the reader's worker, and completions come back on that same worker; ready, stats
+ * and close may be called on any one thread. */
 #ifndef DYNAX_PROXY_BACKEND_H
 #define DYNAX_PROXY_BACKEND_H
 
@@ -13,35 +18,43 @@ struct backend;
 struct backend_reader;     /* a worker's own access */
 struct worker;
 
-/* One read in flight. The caller owns it until `done`. */
+/* One read in flight. The caller owns it, and keeps it alive until `done`. */
 struct backend_read {
 	void (*done)(struct backend_read *r);
 	enum err result;
-	struct fault fault;
+	struct fault fault;              /* set fault.arena before the call */
 	struct slice item;               /* of get: the item, or absent; borrowed until done returns */
 	struct buf *out;                 /* of query: the answer record is appended */
+	void *arg;                       /* the caller's */
 };
 
 struct backend_ops {
 	const char *name;
 	struct backend_reader *(*reader_new)(struct backend *b, struct worker *w);
 	void (*reader_free)(struct backend_reader **r);
+	/* No table of this reader is in use but by reads in flight. */
 	void (*quiesce)(struct backend_reader *r);
 	const struct table *(*table)(struct backend_reader *r, struct slice name);
-	/* key is checked (store_check_key). */
+	/* key is checked (store_check_key) and lives until done. */
 	void (*get)(struct backend_reader *r, const struct table *t, struct slice key, uint64_t hash, struct backend_read *rd);
 	enum err (*query_prepare)(struct backend_reader *r, const struct request *req, struct store_query *q, struct fault *f);
 	void (*query)(struct backend_reader *r, const struct request *req, struct store_query *q, struct backend_read *rd);
 	enum err (*describe)(struct backend_reader *r, const struct request *req, struct buf *out, struct fault *f);
+	/* As store_prepare and store_submit; w->done runs on the worker. */
 	enum err (*prepare)(struct backend_reader *r, struct store_write *w);
-	void (*submit)(struct backend_reader *r, struct store_write *w);   /* w->done runs on the worker */
+	void (*submit)(struct backend_reader *r, struct store_write *w);
 	bool (*ready)(struct backend *b, const char **why);
 	void (*stats)(struct backend *b, struct store_stats *out);
+	/* Ends what is queued, then closes. All readers must be gone. */
 	void (*close)(struct backend **b);
 };
 
 struct backend {
 	const struct backend_ops *ops;
 };
+
+/* backend_embedded.c: the store in this process. reader_threads: for reads that may wait for a disk; 0 = 4. */
+enum err backend_embedded_open(const struct store_opts *o, unsigned reader_threads, struct backend **b, struct fault *f)
+	__attribute__((warn_unused_result));
 
 #endif

@@ -1,13 +1,15 @@
 /* call - one request on its way through a worker: read by a door, carried out by a handler, answered by the door.
  *
  *    door: call_new -> request read into call->req -> dispatch_run -> handler ... call_answer | call_fail
- *    -> door's finish(): writes answer or error to its connection, recycles the call
+ *    -> door's finish(): writes answer or error to its connection; the call is recycled
  *
- * A handler may finish at once or later (a read in flight, a write at the writer); between, the connection may die:
- * the door then detaches, and finish() only recycles. Exactly one of call_answer and call_fail is called, once.
+ * A handler may finish at once or later (a read in flight, a write at the writer); between, the connection may die: the
+ * call keeps the shell of its connection, and finish() then only lets go of it.
  *
- * Threads: a call belongs to its worker for life. Ownership: everything it points to lives in its arena, or in buffers of
- * its own, until it is recycled. */
+ * L1. Exactly one of call_answer and call_fail is called, once, on the call's worker; the call is gone afterwards.
+ * L2. What a call points to lives in its arena, or in its `out`: never in an input buffer.
+ *
+ * Threads: a call belongs to its worker for life. */
 #ifndef DYNAX_PROXY_CALL_H
 #define DYNAX_PROXY_CALL_H
 
@@ -19,21 +21,27 @@ struct conn;
 
 struct call {
 	struct worker *worker;
-	struct conn *conn;             /* NULL once the connection has gone */
+	struct conn *conn;             /* a reference; its state says whether anybody still listens */
 	void (*finish)(struct call *c);
 	struct arena arena;
 	struct request req;
 	struct buf out;                /* the answer record */
-	struct fault fault;            /* code != ERR_OK: the error to answer with */
+	struct fault fault;            /* code != ERR_OK: the error to answer with; its arena is the call's */
 	enum frame_cache cache;        /* where the answer came from */
 	uint64_t start_ns;             /* CLOCK_MONOTONIC, when it was read */
 	uint64_t deadline_ns;          /* 0 = none */
 	uint32_t id;                   /* msgpack door: frame id */
+	void *door;                    /* the door's own state, in the arena */
 	void *handler;                 /* a handler's own state, in the arena */
-	struct call *next;             /* door's or mailbox' list */
+	struct call *next;             /* of whoever holds it: pool, door */
 };
 
-/* The answer record is in c->out: the door writes it. */
+/* An empty call of this worker, with arena, out and fault ready; NULL if out of memory. */
+struct call *call_new(struct worker *w) __attribute__((warn_unused_result));
+/* For doors: give it back unanswered. */
+void call_drop(struct call *c);
+
+/* The answer record is in c->out. If building it ran out of memory (c->out.failed), this is a failure instead. */
 void call_answer(struct call *c, enum frame_cache from);
 /* c->fault says why. */
 void call_fail(struct call *c);

@@ -1,0 +1,20 @@
+/* handlers - what carries out the operations. dispatch.c maps each operation to one of these.
+ *
+ * A handler begins with request_check, ends with call_answer or call_fail, and never blocks on a peer. */
+#ifndef DYNAX_PROXY_HANDLERS_H
+#define DYNAX_PROXY_HANDLERS_H
+
+#include "proxy/call.h"
+
+typedef void handler_fn(struct call *c);
+
+/* op_get.c, op_batch_get.c, op_query.c: through the caches */
+void op_get_item(struct call *c);
+void op_batch_get_item(struct call *c);
+void op_query(struct call *c);       /* and Scan */
+
+/* op_store.c: straight to the backend */
+void op_write(struct call *c);       /* all that changes items or the catalog */
+void op_describe(struct call *c);    /* all that reads the catalog */
+
+#endif

@@ -1,0 +1,105 @@
+/* worker - a thread with its own event base, its own connections and its own access to the backend.
+ *
+ *    event base: connections (conn.c) | mailbox (other threads' completions) | tick (deadlines) | resumed connections
+ *
+ * W1. A connection and its calls are touched by their worker alone; other threads post mail.
+ * W2. Whatever an event produced is written when its handler ends: worker_settle flushes all connections with output and
+ *     then tells the backend that nothing of the catalog is held any longer.
+ *
+ * Not here: accepting (listener.c), what is read and written (conn.c, the doors). */
+#ifndef DYNAX_PROXY_WORKER_H
+#define DYNAX_PROXY_WORKER_H
+
+#include "proxy/backend.h"
+#include "proxy/item_cache.h"
+#include "proxy/mailbox.h"
+#include "proxy/metrics.h"
+#include "proxy/query_cache.h"
+
+struct call;
+struct conn;
+struct config;
+struct event;
+struct event_base;
+struct expr_cache;
+struct json_reader;
+
+/* What all workers share; constant while they run. Owned by the server. */
+struct shared {
+	const struct config *config;
+	struct backend *backend;
+	struct epochs *epochs;
+	struct item_cache *items;          /* NULL = off */
+	struct query_cache *queries;       /* NULL = off */
+};
+
+/* Limits of connections. Copied to each worker; a reload posts new ones. Milliseconds. */
+struct limits {
+	uint32_t idle_ms, head_ms, body_ms, write_ms, linger_ms;
+	bool cors;
+};
+
+enum { WORKER_SPARE_BUFS = 8, WORKER_SPARE_BYTES = 256 * 1024 };
+
+struct worker {
+	/* for handlers */
+	const struct shared *shared;
+	struct backend *backend;
+	struct backend_reader *reader;
+	struct epochs *epochs;
+	struct item_cache *items;          /* NULL = off */
+	struct query_cache *queries;       /* NULL = off */
+	struct expr_cache *exprs;
+	struct metrics *metrics;
+	uint64_t now_ns;                   /* CLOCK_MONOTONIC at the start of this event */
+
+	/* for doors and connections */
+	struct limits limits;
+	struct event_base *base;
+	struct json_reader *json;
+	struct mailbox mailbox;
+	struct conn *conns;                /* all of them, linked */
+	struct conn *dirty;                /* those with output to flush, linked through next_dirty */
+	struct conn *resumed;              /* those with input left over, linked through next_resumed */
+	struct event *mail_event, *tick_event, *resume_event;
+	struct buf spare[WORKER_SPARE_BUFS];
+	unsigned spares;
+	struct call *free_calls;
+	unsigned calls_free;
+	uint64_t seed[2];                  /* request ids */
+	char date[32];                     /* HTTP Date, of second date_s */
+	int64_t date_s;
+	bool draining;                     /* shutting down: no new requests */
+	bool stopping;
+	unsigned number;
+};
+
+/* Make a worker; worker_start runs its thread. NULL: out of memory or descriptors (errno). */
+struct worker *worker_new(const struct shared *s, const struct limits *l, unsigned number);
+int worker_start(struct worker *w);
+/* Any thread: let running requests end and close what is idle; or stop the loop at once. */
+void worker_drain(struct worker *w);
+void worker_stop(struct worker *w);
+void worker_join(struct worker *w);
+/* After join. First step: closes connections and gives up the backend's reader. */
+void worker_release(struct worker *w);
+/* Second, after the backend is closed: takes in what its threads still sent, and frees. */
+void worker_free(struct worker **w);
+/* Any thread: take over an accepted socket. */
+enum door { DOOR_HTTP, DOOR_MSGPACK };
+void worker_give(struct worker *w, int fd, enum door door);
+/* Any thread: new limits. */
+void worker_set_limits(struct worker *w, const struct limits *l);
+
+/* On the worker only from here. */
+bool worker_is_current(const struct worker *w);
+void worker_settle(struct worker *w);
+void worker_touch_clock(struct worker *w);
+void worker_resume_later(struct worker *w);
+/* A buffer with its memory kept from its last use, perhaps; and back. An idle connection holds none. */
+struct buf worker_borrow_buf(struct worker *w);
+void worker_return_buf(struct worker *w, struct buf *b);
+
+uint64_t clock_ns(void);
+
+#endif
