@@ -102,7 +102,7 @@ $(B)/bench/%: $(B)/obj/bench/%.o $(B)/libproxy.a $(B)/libstore.a $(B)/libprotoco
 
 SUPPORT := $(call obj,$(call src,tests/support))
 $(B)/test-protocol: $(call obj,$(call src,tests/unit/protocol)) $(SUPPORT) $(B)/libprotocol.a
-	$(CC) $(LDFLAGS) $^ -o $@ -lcriterion -lmsgpackc $(PROTOCOL_LIBS)
+	$(CC) $(LDFLAGS) $^ -o $@ -lcriterion -lmsgpackc -lgmp $(PROTOCOL_LIBS)
 $(B)/test-store: $(call obj,$(call src,tests/unit/store) $(call src,tests/unit/store/engine)) $(SUPPORT) $(B)/libstore.a $(B)/libprotocol.a
 	$(CC) $(LDFLAGS) $^ -o $@ -lcriterion $(STORE_LIBS) $(PROTOCOL_LIBS)
 $(B)/test-proxy: $(call obj,$(call src,tests/unit/proxy)) $(SUPPORT) $(B)/libproxy.a $(B)/libstore.a $(B)/libprotocol.a

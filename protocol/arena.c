@@ -60,7 +60,7 @@ static bool push_block(struct arena *a, size_t size)
 {
 	struct arena_block *b;
 
-	if (size > SIZE_MAX - sizeof *b)
+	if (size > PTRDIFF_MAX - sizeof *b)
 		return false;
 	b = malloc(sizeof *b + size);
 	if (b == NULL)
@@ -105,7 +105,7 @@ void *arena_alloc(struct arena *a, size_t n)
 {
 	void *p;
 
-	if (n > SIZE_MAX - ARENA_ALIGN)
+	if (n > PTRDIFF_MAX)
 		return NULL;
 	n = (n + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
 	if (a->head == NULL || a->head->size - a->used < n) {

@@ -43,7 +43,7 @@ static bool grow(struct buf *b, size_t need)
 
 uint8_t *buf_reserve(struct buf *b, size_t n)
 {
-	size_t limit = b->max != 0 ? b->max : SIZE_MAX;
+	size_t limit = b->max != 0 ? b->max : PTRDIFF_MAX;
 
 	if (b->failed)
 		return NULL;

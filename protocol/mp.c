@@ -343,10 +343,15 @@ void mp_put_map(struct buf *b, uint32_t n)
 	msgpack_pack_map(&pk, n);
 }
 
-void mp_put_ext(struct buf *b, int8_t type, struct slice payload)
+void mp_put_ext_head(struct buf *b, int8_t type, size_t n)
 {
 	msgpack_packer pk = packer(b);
 
-	msgpack_pack_ext(&pk, payload.n, type);
+	msgpack_pack_ext(&pk, n, type);
+}
+
+void mp_put_ext(struct buf *b, int8_t type, struct slice payload)
+{
+	mp_put_ext_head(b, type, payload.n);
 	buf_put_slice(b, payload);
 }

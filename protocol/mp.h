@@ -53,5 +53,7 @@ void mp_put_bin(struct buf *b, struct slice s);
 void mp_put_array(struct buf *b, uint32_t n);
 void mp_put_map(struct buf *b, uint32_t n);
 void mp_put_ext(struct buf *b, int8_t type, struct slice payload);
+/* Only the head of an extension; the caller puts its n bytes. */
+void mp_put_ext_head(struct buf *b, int8_t type, size_t n);
 
 #endif

@@ -17,7 +17,7 @@
 #include "protocol/slice.h"
 
 #define NUMBER_BYTES 22       /* longest canonical form */
-#define NUMBER_TEXT 170       /* longest text, with sign, point and NUL */
+#define NUMBER_TEXT 171       /* longest text: "-0.", 129 zeros, 38 digits, NUL */
 
 struct number {
 	uint8_t n;
@@ -48,7 +48,8 @@ enum number_status number_sub(struct number *out, struct slice a, struct slice b
 void number_from_int(struct number *out, int64_t v);
 /* False if x is not an integer or does not fit. */
 bool number_to_int(struct slice x, int64_t *out) __attribute__((warn_unused_result));
-/* Bytes that DynamoDB counts for it towards item size and capacity. */
+/* Bytes that DynamoDB counts for it towards item size and capacity: one, one for each pair of digits as they stand
+ * around the decimal point, and one for a minus sign; which is the length of the canonical form. */
 size_t number_item_size(struct slice x);
 
 #endif

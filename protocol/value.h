@@ -14,6 +14,7 @@
 #ifndef DYNAX_PROTOCOL_VALUE_H
 #define DYNAX_PROTOCOL_VALUE_H
 
+#include "protocol/arena.h"
 #include "protocol/mp.h"
 #include "protocol/number.h"
 
@@ -71,6 +72,8 @@ size_t item_size(struct slice item);
 /* Is this one whole value in the format above? For bytes from a peer or a file. */
 bool value_check(struct slice v);
 bool item_check(struct slice item);
+/* Well-formed UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF. */
+bool utf8_valid(struct slice s);
 
 /* Writing. Maps and sets must be put in order: see map_builder. */
 void value_put_string(struct buf *b, struct slice s);
@@ -90,13 +93,14 @@ struct map_builder {
 };
 struct map_pair {
 	struct slice name, value; /* value: encoded; both borrowed until map_put */
+	uint32_t order;           /* of arrival */
 };
 void map_builder_init(struct map_builder *m, struct arena *a);
 void map_builder_add(struct map_builder *m, struct slice name, struct slice value);
 /* Write the map; false if out of memory. */
 bool map_put(struct map_builder *m, struct buf *b) __attribute__((warn_unused_result));
 
-/* Sort `n` encoded members and write the set. False, with nothing written, if two are equal. */
+/* Sort `n` (at least 1) encoded members and write the set. False, with nothing written, if two are equal. */
 bool set_put(struct buf *b, int8_t ext, struct slice *member, uint32_t n) __attribute__((warn_unused_result));
 
 #endif

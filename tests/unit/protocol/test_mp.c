@@ -140,14 +140,17 @@ Test(mp, agrees_with_msgpack_c)
 	unsigned accepted = 0;
 
 	cr_log_info("SEED %u", seed);
-	for (int round = 0; round < 200000; round++) {
+	for (int round = 0; round < 50000; round++) {
 		uint8_t bytes[24];
 		size_t n = 1 + (size_t)rand_r(&seed) % sizeof bytes, off = 0;
 		msgpack_unpacked result;
 		struct mp m;
 
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++) {
 			bytes[i] = (uint8_t)(rand_r(&seed) >> 7);
+			if (bytes[i] == 0xdd || bytes[i] == 0xdf) /* msgpack-c would allocate gigabytes */
+				bytes[i] = 0xc0;
+		}
 		msgpack_unpacked_init(&result);
 		msgpack_unpack_return rc = msgpack_unpack_next(&result, (const char *)bytes, n, &off);
 		m = mp_open(slice_of(bytes, n));
