@@ -1,8 +1,19 @@
 /* item_cache - items by (table, key), encoded as they are stored, so that a repeat read copies bytes.
  *
+ *    worker --get--> shard --hit, epoch even--> bytes to the answer
+ *       |  \-miss--> epoch_load, view, read --fill, if the epoch is still the same--> shard
+ *    writer --apply--> shard: the new item in place of the old, or nothing
+ *
  * Entries are immutable; an update links a new one. Absent items are entries too (negative), with a bounded share of the
- * bytes. Eviction: S3-FIFO with ghost queue, by bytes (Yang et al., "FIFO queues are all you need for cache eviction",
- * SOSP 2023). Coherence: epoch.h.
+ * bytes. A write replaces what is cached and caches nothing new. Eviction: eviction.h, by bytes.
+ *
+ * I1. item_cache_get looks at the epoch itself, under the shard's lock (epoch.h, E2): a hit is current at that moment,
+ *     and while a batch that touches the item's partition is becoming visible there is none.
+ * I2. A fill is taken only under the rule E3.
+ * I3. Entries of a voided table are never served again: they hold the number of voids they were filled under. They leave
+ *     when they are found or their turn to be evicted comes, and count as bytes until then.
+ *
+ * A cache that is NULL is off: it misses and takes nothing.
  *
  * Threads: any; sharded, a lock a shard, never two at once, never across a callback. */
 #ifndef DYNAX_PROXY_ITEM_CACHE_H
@@ -24,9 +35,11 @@ enum item_cache_result { ITEM_CACHE_MISS, ITEM_CACHE_HIT, ITEM_CACHE_NEGATIVE };
 struct item_cache *item_cache_new(const struct item_cache_opts *o, struct epochs *e);
 void item_cache_free(struct item_cache **c);
 
-/* Hash of a cache key. Key: the canonical Key map of the request. */
+/* Hash of a cache key. Key: the canonical Key map of the request. Seeded, so that nobody can choose keys that collide. */
 uint64_t item_cache_hash(uint32_t table, struct slice key);
+/* For a pipelined batch, in two passes before the gets: the index, then the entry. */
 void item_cache_prefetch(struct item_cache *c, uint64_t h);
+void item_cache_prefetch_entry(struct item_cache *c, uint64_t h);
 /* On a hit the item's bytes are appended to out. now_ns: CLOCK_MONOTONIC, for the time to live. */
 enum item_cache_result item_cache_get(struct item_cache *c, uint32_t table, struct slice key, uint64_t h, uint64_t now_ns,
 	struct buf *out);
@@ -38,7 +51,7 @@ void item_cache_apply(struct item_cache *c, const struct store_change *ch, size_
 
 struct item_cache_stats {
 	uint64_t hits, misses, negative_hits, fills, fills_refused, evictions, expirations, invalidations;
-	uint64_t bytes, entries, negative_entries;
+	uint64_t bytes, entries, negative_entries;   /* entries: negative ones too */
 };
 void item_cache_stats(const struct item_cache *c, struct item_cache_stats *out);
 
