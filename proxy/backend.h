@@ -28,6 +28,14 @@ struct backend_read {
 	void *arg;                       /* the caller's */
 };
 
+/* One of several items that are read from one view; hash and key as for get. */
+struct backend_key {
+	const struct table *table;
+	struct slice key;
+	uint64_t hash;
+	struct slice item;               /* out: the item, or absent; borrowed until done returns */
+};
+
 struct backend_ops {
 	const char *name;
 	struct backend_reader *(*reader_new)(struct backend *b, struct worker *w);
@@ -37,6 +45,8 @@ struct backend_ops {
 	const struct table *(*table)(struct backend_reader *r, struct slice name);
 	/* key is checked (store_check_key) and lives until done. */
 	void (*get)(struct backend_reader *r, const struct table *t, struct slice key, uint64_t hash, struct backend_read *rd);
+	/* All n from one consistent view, for BatchGetItem and TransactGetItems. key[] lives until done; rd->item is unused. */
+	void (*get_all)(struct backend_reader *r, struct backend_key *key, unsigned n, struct backend_read *rd);
 	enum err (*query_prepare)(struct backend_reader *r, const struct request *req, struct store_query *q, struct fault *f);
 	void (*query)(struct backend_reader *r, const struct request *req, struct store_query *q, struct backend_read *rd);
 	enum err (*describe)(struct backend_reader *r, const struct request *req, struct buf *out, struct fault *f);

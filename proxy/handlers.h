@@ -12,6 +12,8 @@ typedef void handler_fn(struct call *c);
 void op_get_item(struct call *c);
 void op_batch_get_item(struct call *c);
 void op_query(struct call *c);       /* and Scan */
+/* op_transact_get.c: from one view, never from a cache */
+void op_transact_get_items(struct call *c);
 
 /* op_store.c: straight to the backend */
 void op_write(struct call *c);       /* all that changes items or the catalog */
