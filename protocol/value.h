@@ -17,6 +17,7 @@
 #include "protocol/arena.h"
 #include "protocol/mp.h"
 #include "protocol/number.h"
+#include "protocol/utf8.h"
 
 enum { VALUE_EXT_N = 1, VALUE_EXT_SS = 2, VALUE_EXT_NS = 3, VALUE_EXT_BS = 4 };
 enum { VALUE_DEPTH_MAX = 32, ITEM_SIZE_MAX = 400 * 1024 };
@@ -72,8 +73,6 @@ size_t item_size(struct slice item);
 /* Is this one whole value in the format above? For bytes from a peer or a file. */
 bool value_check(struct slice v);
 bool item_check(struct slice item);
-/* Well-formed UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF. */
-bool utf8_valid(struct slice s);
 
 /* Writing. Maps and sets must be put in order: see map_builder. */
 void value_put_string(struct buf *b, struct slice s);

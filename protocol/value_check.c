@@ -19,58 +19,6 @@ struct walk {
 	unsigned depth;         /* open lists and maps */
 };
 
-/* ---- UTF-8 ---- */
-
-/* Bytes of the sequence at p, 0 if it is not one: too long for its code point, a surrogate, beyond U+10FFFF, or cut. */
-static unsigned utf8_sequence(const uint8_t *p, size_t n)
-{
-	uint8_t c = p[0], low = 0x80, high = 0xbf;
-	unsigned len;
-
-	if (c < 0x80)
-		return 1;
-	len = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-	if (c < 0xc2 || c > 0xf4 || n < len)
-		return 0;
-	if (c == 0xe0)
-		low = 0xa0;
-	else if (c == 0xed)
-		high = 0x9f;
-	else if (c == 0xf0)
-		low = 0x90;
-	else if (c == 0xf4)
-		high = 0x8f;
-	if (p[1] < low || p[1] > high)
-		return 0;
-	for (unsigned i = 2; i < len; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	return len;
-}
-
-bool utf8_valid(struct slice s)
-{
-	size_t i = 0;
-
-	while (i < s.n) {
-		uint64_t word;
-		unsigned len;
-
-		if (s.n - i >= sizeof word) {
-			memcpy(&word, s.p + i, sizeof word);
-			if ((word & 0x8080808080808080) == 0) {
-				i += sizeof word;
-				continue;
-			}
-		}
-		len = utf8_sequence(s.p + i, s.n - i);
-		if (len == 0)
-			return false;
-		i += len;
-	}
-	return true;
-}
-
 /* ---- shortest forms: how long must the head of a value with n bytes or elements be? ---- */
 
 static size_t head_of_bin(size_t n)

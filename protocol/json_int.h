@@ -1,0 +1,94 @@
+/* json_int - what the files of the JSON reader share. Not for others.
+ *
+ *    body --yajl--> json_read.c: one token at a time, to the top frame
+ *                       |  STRUCT LIST MAP    by shape: this file's frames
+ *                       |  VALUE SET          attribute values: json_value.c
+ *                       +-> json_scalar.c     a token as the kind that is expected there
+ *
+ * All frames write to one buffer, `out`: children behind their parent's head, which is patched when the parent ends.
+ * What came in another order than the canonical one is then put in order, by way of `scratch`.
+ *
+ * J1. frame[i].at + what its children wrote = frame[i+1]'s place: only the top frame's region grows.
+ * J2. Frames are bounded, FRAMES_MAX: shapes nest a few levels, values VALUE_DEPTH_MAX. What lies deeper, or has no
+ *     name in its shape, is skipped by counting its brackets. Nothing recurses. */
+#ifndef DYNAX_PROTOCOL_JSON_INT_H
+#define DYNAX_PROTOCOL_JSON_INT_H
+
+#include "protocol/json.h"
+#include "protocol/value.h"
+
+enum { FRAMES_MAX = 16 + 2 * VALUE_DEPTH_MAX };
+
+enum frame_kind { FRAME_STRUCT, FRAME_LIST, FRAME_MAP, FRAME_VALUE, FRAME_SET };
+
+struct frame {
+	enum frame_kind kind;
+	bool ordered;              /* STRUCT, MAP: keys came ascending and without doubles */
+	bool broken;               /* SET: holds a member that is a value fault */
+	const struct shape *shape; /* STRUCT, LIST, MAP */
+	size_t at;                 /* where its contents begin in out */
+	size_t key_at;             /* MAP: the last name, in out */
+	uint32_t n;                /* children so far */
+	int member;                /* STRUCT: identifier, VALUE and SET: enum value_type; -1 = unknown name */
+	int last;                  /* STRUCT: the last member written */
+	unsigned types;            /* VALUE: bit set of the types that were given */
+};
+
+enum token_kind { TOKEN_NULL, TOKEN_TRUE, TOKEN_FALSE, TOKEN_NUMBER, TOKEN_DECIMAL, TOKEN_STRING };
+struct token {
+	enum token_kind kind;
+	struct slice text;         /* of numbers and strings */
+};
+
+struct json_reader {
+	struct buf out, scratch;
+	struct frame frame[FRAMES_MAX];
+	unsigned frames;
+	unsigned value_depth;      /* VALUE frames among them */
+	size_t skip;               /* open brackets of what is being skipped */
+	const struct shape *root;
+	struct arena *arena;       /* the request's */
+	struct fault *fault;       /* why reading stopped */
+	struct fault value_fault;
+	const char *value_member;
+	struct slice value_key;
+};
+
+static inline struct frame *json_top(struct json_reader *r)
+{
+	return r->frames > 0 ? &r->frame[r->frames - 1] : NULL;
+}
+
+/* False and the fault set if there is no room. */
+bool json_push(struct json_reader *r, enum frame_kind kind, const struct shape *shape);
+/* Replace what was written from `at` on by what is in scratch. */
+bool json_replace(struct json_reader *r, size_t at);
+/* Always false: `return json_no_memory(r)`. */
+bool json_no_memory(struct json_reader *r);
+
+/* ---- json_scalar.c ---- */
+
+/* Write a token as a scalar of this kind; false and r->fault if it cannot be one. */
+bool json_put_string(struct json_reader *r, struct token t);
+bool json_put_integer(struct json_reader *r, struct token t, enum shape_kind kind);
+bool json_put_double(struct json_reader *r, struct token t);
+bool json_put_blob(struct json_reader *r, struct token t);
+bool json_boolean(struct json_reader *r, struct token t, bool *v);
+/* The service's name for a kind that is no collection: "java.lang.String". */
+const char *json_java_class(enum shape_kind kind);
+
+/* ---- json_value.c ---- */
+
+/* An attribute value opens: a frame, or a fault and nothing if it is too deep. */
+bool json_value_begin(struct json_reader *r);
+bool json_value_end(struct json_reader *r);
+void json_value_key(struct frame *f, struct slice name);
+bool json_value_scalar(struct json_reader *r, struct frame *f, struct token t);
+bool json_value_map(struct json_reader *r, struct frame *f);
+bool json_value_array(struct json_reader *r, struct frame *f);
+bool json_set_scalar(struct json_reader *r, struct frame *f, struct token t);
+bool json_set_end(struct json_reader *r);
+/* An attribute value that is null where one must be: a value fault. */
+void json_value_null(struct json_reader *r);
+
+#endif
