@@ -1,12 +1,12 @@
 /* call - one request on its way through a worker: read by a door, carried out by a handler, answered by the door.
  *
  *    door: call_new -> request read into call->req -> dispatch_run -> handler ... call_answer | call_fail
- *    -> door's finish(): writes answer or error to its connection; the call is recycled
+ *    -> door's finish(): writes answer or error to its connection, and drops the call
  *
  * A handler may finish at once or later (a read in flight, a write at the writer); between, the connection may die: the
  * call keeps the shell of its connection, and finish() then only lets go of it.
  *
- * L1. Exactly one of call_answer and call_fail is called, once, on the call's worker; the call is gone afterwards.
+ * L1. Exactly one of call_answer and call_fail is called, once, on the call's worker; whoever calls it lets go of the call.
  * L2. What a call points to lives in its arena, or in its `out`: never in an input buffer.
  *
  * Threads: a call belongs to its worker for life. */
@@ -22,7 +22,7 @@ struct conn;
 struct call {
 	struct worker *worker;
 	struct conn *conn;             /* a reference; its state says whether anybody still listens */
-	void (*finish)(struct call *c);
+	void (*finish)(struct call *c); /* the door's: writes the answer now or in its turn, then call_drop */
 	struct arena arena;
 	struct request req;
 	struct buf out;                /* the answer record */
@@ -38,7 +38,7 @@ struct call {
 
 /* An empty call of this worker, with arena, out and fault ready; NULL if out of memory. */
 struct call *call_new(struct worker *w) __attribute__((warn_unused_result));
-/* For doors: give it back unanswered. */
+/* For doors: recycle it. */
 void call_drop(struct call *c);
 
 /* The answer record is in c->out. If building it ran out of memory (c->out.failed), this is a failure instead. */

@@ -10,6 +10,8 @@
 #ifndef DYNAX_PROXY_WORKER_H
 #define DYNAX_PROXY_WORKER_H
 
+#include <pthread.h>
+
 #include "proxy/backend.h"
 #include "proxy/item_cache.h"
 #include "proxy/mailbox.h"
@@ -39,7 +41,13 @@ struct limits {
 	bool cors;
 };
 
-enum { WORKER_SPARE_BUFS = 8, WORKER_SPARE_BYTES = 256 * 1024 };
+enum {
+	WORKER_SPARE_BUFS = 8,
+	WORKER_SPARE_BYTES = 256 * 1024,   /* larger buffers are not kept */
+	WORKER_SPARE_CALLS = 256,
+	WORKER_SPARE_ARENA = 64 * 1024,
+	WORKER_TICK_MS = 200               /* how exact deadlines are */
+};
 
 struct worker {
 	/* for handlers */
@@ -70,13 +78,15 @@ struct worker {
 	char date[32];                     /* HTTP Date, of second date_s */
 	int64_t date_s;
 	bool draining;                     /* shutting down: no new requests */
-	bool stopping;
 	unsigned number;
+
+	pthread_t thread;
+	struct mail drain_mail, stop_mail;
 };
 
-/* Make a worker; worker_start runs its thread. NULL: out of memory or descriptors (errno). */
+/* Make a worker; worker_start runs its thread. NULL, false: out of memory, descriptors or threads (errno). */
 struct worker *worker_new(const struct shared *s, const struct limits *l, unsigned number);
-int worker_start(struct worker *w);
+bool worker_start(struct worker *w);
 /* Any thread: let running requests end and close what is idle; or stop the loop at once. */
 void worker_drain(struct worker *w);
 void worker_stop(struct worker *w);
@@ -85,11 +95,11 @@ void worker_join(struct worker *w);
 void worker_release(struct worker *w);
 /* Second, after the backend is closed: takes in what its threads still sent, and frees. */
 void worker_free(struct worker **w);
-/* Any thread: take over an accepted socket. */
+/* Any thread: take over an accepted socket. False, and the socket is the caller's, if out of memory. */
 enum door { DOOR_HTTP, DOOR_MSGPACK };
-void worker_give(struct worker *w, int fd, enum door door);
+bool worker_give(struct worker *w, int fd, enum door door);
 /* Any thread: new limits. */
-void worker_set_limits(struct worker *w, const struct limits *l);
+bool worker_set_limits(struct worker *w, const struct limits *l);
 
 /* On the worker only from here. */
 bool worker_is_current(const struct worker *w);
@@ -99,6 +109,12 @@ void worker_resume_later(struct worker *w);
 /* A buffer with its memory kept from its last use, perhaps; and back. An idle connection holds none. */
 struct buf worker_borrow_buf(struct worker *w);
 void worker_return_buf(struct worker *w, struct buf *b);
+
+/* A value for x-amzn-RequestId: 52 characters of 0-9A-Z. */
+enum { REQUEST_ID = 52 };
+void worker_request_id(struct worker *w, char id[REQUEST_ID]);
+/* HTTP's Date, 29 characters. */
+const char *worker_date(struct worker *w);
 
 uint64_t clock_ns(void);
 

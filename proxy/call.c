@@ -1,0 +1,92 @@
+#include "proxy/call.h"
+
+#include <stdlib.h>
+
+#include "protocol/messages.h"
+#include "proxy/conn.h"
+
+struct call *call_new(struct worker *w)
+{
+	struct call *c = w->free_calls;
+
+	if (c != NULL) {
+		w->free_calls = c->next;
+		w->calls_free--;
+	} else {
+		c = calloc(1, sizeof(*c));
+		if (c == NULL)
+			return NULL;
+		arena_init(&c->arena, 0);
+		buf_init(&c->out);
+	}
+	c->worker = w;
+	c->start_ns = w->now_ns;
+	c->req = (struct request){ .op = OP_COUNT };
+	fault_init(&c->fault, &c->arena);
+	return c;
+}
+
+/* Keep the memory of an ordinary request, not that of a giant. */
+static void shrink(struct call *c)
+{
+	if (c->arena.block_bytes > WORKER_SPARE_ARENA) {
+		arena_release(&c->arena);
+		arena_init(&c->arena, 0);
+	} else {
+		arena_reset(&c->arena);
+	}
+	if (c->out.cap > WORKER_SPARE_BYTES)
+		buf_release(&c->out);
+	else
+		buf_clear(&c->out);
+}
+
+void call_drop(struct call *c)
+{
+	struct worker *w = c->worker;
+
+	if (c->conn != NULL)
+		conn_call_end(c->conn);
+	if (w->calls_free >= WORKER_SPARE_CALLS) {
+		arena_release(&c->arena);
+		buf_release(&c->out);
+		free(c);
+		return;
+	}
+	shrink(c);
+	c->conn = NULL;
+	c->door = c->handler = NULL;
+	c->deadline_ns = 0;
+	c->id = 0;
+	c->cache = FRAME_CACHE_NONE;
+	c->next = w->free_calls;
+	w->free_calls = c;
+	w->calls_free++;
+}
+
+static void call_end(struct call *c)
+{
+	struct worker *w = c->worker;
+
+	if (c->req.op < OP_COUNT)
+		metrics_observe(w->metrics, c->req.op, c->fault.code, (uint8_t)c->cache, clock_ns() - c->start_ns, 1);
+	if (c->conn != NULL && !conn_is_alive(c->conn))
+		metrics_count(w->metrics, METRIC_ORPHANS, 1);
+	c->finish(c);
+}
+
+void call_answer(struct call *c, enum frame_cache from)
+{
+	c->cache = from;
+	c->fault.code = ERR_OK;
+	if (c->out.failed)
+		fault_set(&c->fault, MSG_NO_MEMORY);
+	call_end(c);
+}
+
+void call_fail(struct call *c)
+{
+	if (c->fault.code == ERR_OK) /* a failure must have a reason */
+		fault_set(&c->fault, ERR_INTERNAL, "Internal server error");
+	call_end(c);
+}
