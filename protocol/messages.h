@@ -59,12 +59,18 @@
 	"The parameter '%s' is required but was not present in the request"
 #define MSG_REQUEST_ITEMS_REQUIRED ERR_VALIDATION, "The requestItems parameter is required for %s"
 
+#define MSG_DEADLINE ERR_DEADLINE, "The request's deadline had passed before it was carried out"
+#define MSG_BODY_TOO_LONG ERR_REQUEST_TOO_LARGE, "Request body is longer than 16777216 bytes"
+
 /* ---- frames ---- */
 #define MSG_FRAME_BAD ERR_FRAME, "Bad frame: its length or its kind is not one of this protocol"
 #define MSG_FRAME_NO_HELLO ERR_FRAME, "The first frame of a connection must be a HELLO"
 #define MSG_FRAME_BAD_HELLO ERR_FRAME, "The HELLO frame cannot be read"
 #define MSG_FRAME_VERSION ERR_FRAME, "Protocol version %u is not spoken here: this side speaks version %u"
 #define MSG_FRAME_UNEXPECTED ERR_FRAME, "A frame of kind %u is not expected here"
+
+#define MSG_FRAME_ANSWER_TOO_LONG ERR_REQUEST_TOO_LARGE, \
+	"The answer needs a frame of %zu bytes: this side said that it takes %zu at most"
 
 /* ---- values and numbers ---- */
 

@@ -26,21 +26,6 @@ struct call *call_new(struct worker *w)
 	return c;
 }
 
-/* Keep the memory of an ordinary request, not that of a giant. */
-static void shrink(struct call *c)
-{
-	if (c->arena.block_bytes > WORKER_SPARE_ARENA) {
-		arena_release(&c->arena);
-		arena_init(&c->arena, 0);
-	} else {
-		arena_reset(&c->arena);
-	}
-	if (c->out.cap > WORKER_SPARE_BYTES)
-		buf_release(&c->out);
-	else
-		buf_clear(&c->out);
-}
-
 void call_drop(struct call *c)
 {
 	struct worker *w = c->worker;
@@ -53,7 +38,11 @@ void call_drop(struct call *c)
 		free(c);
 		return;
 	}
-	shrink(c);
+	arena_reset(&c->arena); /* keeps the memory of an ordinary request, not that of a giant */
+	if (c->out.cap > WORKER_SPARE_BYTES)
+		buf_release(&c->out);
+	else
+		buf_clear(&c->out);
 	c->conn = NULL;
 	c->door = c->handler = NULL;
 	c->deadline_ns = 0;
@@ -68,8 +57,9 @@ static void call_end(struct call *c)
 {
 	struct worker *w = c->worker;
 
+	w->last_ns = clock_ns();
 	if (c->req.op < OP_COUNT)
-		metrics_observe(w->metrics, c->req.op, c->fault.code, (uint8_t)c->cache, clock_ns() - c->start_ns, 1);
+		metrics_observe(w->metrics, c->req.op, c->fault.code, (uint8_t)c->cache, w->last_ns - c->start_ns, 1);
 	if (c->conn != NULL && !conn_is_alive(c->conn))
 		metrics_count(w->metrics, METRIC_ORPHANS, 1);
 	c->finish(c);

@@ -228,8 +228,15 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 
 bool conn_may_take(struct conn *c)
 {
+	const struct worker *w = c->worker;
+
 	if (c->state != CONN_STATE_OPEN)
 		return false;
+	if (w->last_ns > w->now_ns && w->last_ns - w->now_ns > WORKER_SLICE_NS) {
+		c->paused = true;
+		want_resume(c);
+		return false;
+	}
 	if (conn_backlog(c) <= CONN_OUT_HIGH && c->calls < CONN_CALLS_MAX)
 		return true;
 	if (!c->paused) {
@@ -305,6 +312,7 @@ static void run_door(struct conn *c)
 
 void conn_resume(struct conn *c)
 {
+	c->paused = false;
 	if (c->state == CONN_STATE_OPEN)
 		run_door(c);
 }

@@ -9,7 +9,7 @@
  *       +---- error, deadline -------+---- error, peer is done, deadline ---------+--> CLOSED (conn_close)
  *
  * C1. Plain read() and write() from libevent's EV_READ|EV_PERSIST: a bufferevent costs 1.7 to 5 times as much here.
- * C2. Fair: one read of at most CONN_READ bytes for each wake-up.
+ * C2. Fair: one read of at most CONN_READ bytes for each wake-up, and no new request after WORKER_SLICE_NS.
  * C3. Bounded: a door takes no request while conn_may_take() says no: the peer leaves its answers unread (CONN_OUT_HIGH), or
  *     has too many requests in flight. Reading stops until that has eased off.
  * C4. An idle connection holds no buffer: they are borrowed from the worker while bytes are pending.

@@ -77,6 +77,7 @@ static void on_resume(evutil_socket_t fd, short what, void *arg)
 		struct conn *next = c->next_resumed;
 
 		c->resumed = false;
+		w->now_ns = clock_ns(); /* each has a slice of its own */
 		conn_resume(c);
 		conn_unref(c);
 		c = next;

@@ -45,8 +45,8 @@ enum {
 	WORKER_SPARE_BUFS = 8,
 	WORKER_SPARE_BYTES = 256 * 1024,   /* larger buffers are not kept */
 	WORKER_SPARE_CALLS = 256,
-	WORKER_SPARE_ARENA = 64 * 1024,
-	WORKER_TICK_MS = 200               /* how exact deadlines are */
+	WORKER_TICK_MS = 200,              /* how exact deadlines are */
+	WORKER_SLICE_NS = 2000000          /* a connection's requests may hold up the others for so long */
 };
 
 struct worker {
@@ -60,6 +60,7 @@ struct worker {
 	struct expr_cache *exprs;
 	struct metrics *metrics;
 	uint64_t now_ns;                   /* CLOCK_MONOTONIC at the start of this event */
+	uint64_t last_ns;                  /* ... when the last call ended */
 
 	/* for doors and connections */
 	struct limits limits;

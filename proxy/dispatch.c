@@ -1,0 +1,34 @@
+/* dispatch.c - from operation to handler. A new operation is a line here. */
+#include "protocol/messages.h"
+#include "proxy/handlers.h"
+#include "proxy/worker.h"
+
+static handler_fn *const handler[OP_COUNT] = {
+	[OP_GetItem] = op_get_item,
+	[OP_BatchGetItem] = op_batch_get_item,
+	[OP_Query] = op_query,
+	[OP_Scan] = op_query,
+	[OP_PutItem] = op_write,
+	[OP_UpdateItem] = op_write,
+	[OP_DeleteItem] = op_write,
+	[OP_BatchWriteItem] = op_write,
+	[OP_CreateTable] = op_write,
+	[OP_DeleteTable] = op_write,
+	[OP_DescribeTable] = op_describe,
+	[OP_ListTables] = op_describe,
+};
+
+void dispatch_run(struct call *c)
+{
+	handler_fn *run = c->req.op < OP_COUNT ? handler[c->req.op] : NULL;
+
+	if (run == NULL) {
+		c->fault.code = ERR_UNKNOWN_OPERATION; /* without words, as the service does */
+		call_fail(c);
+	} else if (c->deadline_ns != 0 && c->worker->last_ns > c->deadline_ns) {
+		fault_set(&c->fault, MSG_DEADLINE);
+		call_fail(c);
+	} else {
+		run(c);
+	}
+}

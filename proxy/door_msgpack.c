@@ -1,0 +1,244 @@
+/* door_msgpack - frames in, frames out (protocol/PROTOCOL.md).
+ *
+ *    input: decode a whole batch of frames -> simple GetItem hits straight into the output (fast_get.h)
+ *                                          -> the rest, one call each -> dispatch -> finish -> frame
+ *
+ * D1. A request is copied to its call's arena and checked there before anything else sees it.
+ * D2. Answers come in the order in which they are ready.
+ *
+ * Threads: the connection's worker. Here is nothing about sockets and deadlines (conn.h). */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "protocol/messages.h"
+#include "proxy/call.h"
+#include "proxy/conn.h"
+#include "proxy/fast_get.h"
+
+enum { BATCH = 64 };
+
+struct msgpack {
+	bool greeted;
+	size_t max_frame;      /* of what the peer takes */
+};
+
+struct slot {
+	struct frame frame;
+	size_t bytes;          /* of the whole frame */
+	struct fast_get get;
+};
+
+static bool door_open(struct conn *c)
+{
+	struct msgpack *m = calloc(1, sizeof(*m));
+
+	if (m == NULL)
+		return false;
+	c->door_state = m;
+	c->due = DUE_HEAD; /* the greeting is due at once */
+	return true;
+}
+
+static void door_closed(struct conn *c)
+{
+	free(c->door_state);
+	c->door_state = NULL;
+}
+
+/* ---- answers ---- */
+
+static void put_answer(struct conn *c, struct call *k)
+{
+	const struct msgpack *m = c->door_state;
+	struct buf *out = conn_output(c);
+	size_t at;
+
+	if (k->fault.code == ERR_OK && FRAME_HEADER + k->out.n > m->max_frame)
+		fault_set(&k->fault, MSG_FRAME_ANSWER_TOO_LONG, FRAME_HEADER + k->out.n, m->max_frame);
+	if (k->fault.code != ERR_OK) {
+		frame_put_error(out, k->id, &k->fault);
+		return;
+	}
+	at = frame_begin(out, FRAME_ANSWER, (uint8_t)k->cache, k->id);
+	buf_put_slice(out, buf_slice(&k->out));
+	frame_end(out, at);
+}
+
+static void door_finish(struct call *k)
+{
+	if (conn_is_alive(k->conn))
+		put_answer(k->conn, k);
+	call_drop(k);
+}
+
+/* Say why, and close: the stream cannot be followed any further. */
+static void refuse(struct conn *c, enum conn_outcome why, enum err code, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+static void refuse(struct conn *c, enum conn_outcome why, enum err code, const char *fmt, ...)
+{
+	char text[256];
+	struct fault f = { .code = code, .text = text };
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	frame_put_error(conn_output(c), 0, &f);
+	conn_finish(c, why, true);
+}
+
+/* ---- frames that are not requests ---- */
+
+static void greet(struct conn *c, const struct frame *fr)
+{
+	struct hello h, mine = { FRAME_VERSION, 0, FRAME_MAX, SLICE_LIT("dynaxd/" DYNAX_VERSION) };
+	struct msgpack *m = c->door_state;
+
+	if (fr->kind != FRAME_HELLO) {
+		refuse(c, CONN_BAD_GREETING, MSG_FRAME_NO_HELLO);
+	} else if (!frame_read_hello(fr, &h)) {
+		refuse(c, CONN_BAD_GREETING, MSG_FRAME_BAD_HELLO);
+	} else if (h.version < FRAME_VERSION) {
+		refuse(c, CONN_BAD_GREETING, MSG_FRAME_VERSION, (unsigned)h.version, (unsigned)FRAME_VERSION);
+	} else {
+		m->greeted = true;
+		m->max_frame = h.max_frame == 0 ? FRAME_MAX : h.max_frame;
+		frame_put_hello(conn_output(c), &mine);
+	}
+}
+
+static void pong(struct conn *c, const struct frame *fr)
+{
+	struct buf *out = conn_output(c);
+	size_t at = frame_begin(out, FRAME_PONG, 0, fr->id);
+
+	buf_put_slice(out, fr->body);
+	frame_end(out, at);
+}
+
+/* ---- requests ---- */
+
+static enum err read_request(struct call *k, const struct frame *fr)
+{
+	struct slice bytes;
+	enum err rc;
+
+	if (fr->code >= OP_COUNT) {
+		k->fault.code = ERR_UNKNOWN_OPERATION;
+		return ERR_UNKNOWN_OPERATION;
+	}
+	bytes = arena_copy(&k->arena, fr->body);
+	if (!slice_present(bytes))
+		return fault_set(&k->fault, MSG_NO_MEMORY);
+	rc = record_check(op_info[fr->code].in, bytes, &k->fault);
+	return rc != ERR_OK ? rc : request_open(&k->req, (enum op)fr->code, bytes, &k->arena, &k->fault);
+}
+
+static void run_request(struct conn *c, const struct frame *fr)
+{
+	struct call *k = call_new(c->worker);
+
+	if (k == NULL) {
+		conn_close(c, CONN_NO_MEMORY);
+		return;
+	}
+	k->conn = c;
+	conn_call_begin(c);
+	k->finish = door_finish;
+	k->id = fr->id;
+	if (fr->deadline_ms != 0)
+		k->deadline_ns = c->worker->now_ns + fr->deadline_ms * UINT64_C(1000000);
+	if (read_request(k, fr) != ERR_OK)
+		call_fail(k);
+	else
+		dispatch_run(k);
+}
+
+/* True if it was a hit that needed no call. */
+static bool run_frame(struct conn *c, const struct slot *s)
+{
+	const struct msgpack *m = c->door_state;
+
+	if (!m->greeted)
+		greet(c, &s->frame);
+	else if (s->get.table != NULL && fast_get_answer(c->worker, &s->get, s->frame.id, m->max_frame, conn_output(c)))
+		return true;
+	else if (s->frame.kind == FRAME_REQUEST)
+		run_request(c, &s->frame);
+	else if (s->frame.kind == FRAME_PING)
+		pong(c, &s->frame);
+	else if (s->frame.kind != FRAME_PONG)
+		refuse(c, CONN_BAD_FRAME, MSG_FRAME_UNEXPECTED, (unsigned)s->frame.kind);
+	return false;
+}
+
+/* ---- batches ---- */
+
+/* Passes 1 and 2: decode what is there. */
+static unsigned decode_batch(struct conn *c, struct slot slot[BATCH], enum frame_status *status)
+{
+	struct worker *w = c->worker;
+	struct slice in = conn_input(c);
+	struct fast_memo memo = { SLICE_NONE, NULL };
+	unsigned n = 0;
+
+	*status = FRAME_READY;
+	while (n < BATCH) {
+		struct slot *s = &slot[n];
+		const uint8_t *from = in.p;
+
+		*status = frame_next(&in, FRAME_MAX, &s->frame, NULL);
+		if (*status != FRAME_READY)
+			break;
+		s->bytes = (size_t)(in.p - from);
+		s->get.table = NULL;
+		if (s->frame.kind == FRAME_REQUEST && s->frame.code == OP_GetItem)
+			fast_get_read(w, &memo, s->frame.body, &s->get);
+		n++;
+	}
+	for (unsigned i = 0; i < n; i++)
+		fast_get_prefetch(w, &slot[i].get);
+	return n;
+}
+
+/* Count the batch's hits at once: they shared one read and will share one write. */
+static void count_hits(struct worker *w, unsigned hits)
+{
+	if (hits == 0)
+		return;
+	w->last_ns = clock_ns();
+	metrics_observe(w->metrics, OP_GetItem, ERR_OK, FRAME_CACHE_HIT, w->last_ns - w->now_ns, hits);
+	metrics_count(w->metrics, METRIC_FAST_HITS, hits);
+}
+
+/* One batch; true if there may be another. */
+static bool run_batch(struct conn *c)
+{
+	struct slot slot[BATCH];
+	enum frame_status status;
+	unsigned n = decode_batch(c, slot, &status), i, hits = 0;
+
+	for (i = 0; i < n && conn_may_take(c); i++) {
+		conn_take(c, slot[i].bytes);
+		hits += run_frame(c, &slot[i]);
+	}
+	count_hits(c->worker, hits);
+	if (i < n)
+		return false; /* the rest stays where it is */
+	if (n > 0)
+		conn_request_done(c);
+	if (status == FRAME_BAD)
+		refuse(c, CONN_BAD_FRAME, MSG_FRAME_BAD);
+	else if (status == FRAME_NEED_MORE && conn_input(c).n > 0)
+		conn_expect(c, DUE_BODY);
+	return n == BATCH;
+}
+
+static void door_input(struct conn *c)
+{
+	while (run_batch(c))
+		;
+}
+
+const struct conn_door door_msgpack = { "msgpack", door_open, door_input, door_closed };

@@ -1,0 +1,83 @@
+#include "proxy/fast_get.h"
+
+#include "protocol/mp.h"
+
+/* The bytes of the records that are recognised (shape.h; PROTOCOL.md section 4). */
+enum { MAP2 = 0x82, MAP3 = 0x83, BOOL_FALSE = 0xc2, BOOL_TRUE = 0xc3, FIXSTR = 0xa0, STR8 = 0xd9 };
+enum { SHORTEST = 8 };   /* no simple GetItem has fewer bytes */
+
+/* A str in its shortest form, 1 to 255 bytes, that ends the body. */
+static bool last_name(const uint8_t *p, const uint8_t *end, struct slice *name)
+{
+	size_t left = (size_t)(end - p);
+
+	if (left < 2)
+		return false;
+	if ((p[0] & 0xe0) == FIXSTR)
+		*name = slice_of(p + 1, p[0] & 0x1f);
+	else if (p[0] == STR8 && p[1] > 31)
+		*name = slice_of(p + 2, p[1]);
+	else
+		return false;
+	return name->n > 0 && name->p + name->n == end;
+}
+
+static bool recognise(struct slice body, struct slice *key, struct slice *name)
+{
+	const uint8_t *p = body.p, *end = p + body.n;
+	struct mp m;
+
+	if (body.n < SHORTEST)
+		return false;
+	if (p[0] == MAP2)
+		p += 1;
+	else if (p[0] == MAP3 && p[1] == GetItemInput_ConsistentRead && (p[2] == BOOL_FALSE || p[2] == BOOL_TRUE))
+		p += 3;
+	else
+		return false;
+	if (p[0] != GetItemInput_Key)
+		return false;
+	m = mp_open(slice_of(p + 1, (size_t)(end - p - 1)));
+	*key = mp_skip(&m);
+	if (m.bad || m.p == end || m.p[0] != GetItemInput_TableName)
+		return false;
+	return last_name(m.p + 1, end, name);
+}
+
+void fast_get_read(struct worker *w, struct fast_memo *memo, struct slice body, struct fast_get *g)
+{
+	struct slice name;
+
+	g->table = NULL;
+	if (w->items == NULL || !recognise(body, &g->key, &name))
+		return;
+	if (!slice_present(memo->name) || !slice_eq(memo->name, name)) {
+		memo->name = name;
+		memo->table = w->backend->ops->table(w->reader, name);
+	}
+	if (memo->table == NULL)
+		return;
+	g->table = memo->table;
+	g->hash = item_cache_hash(g->table->id, g->key);
+	item_cache_prefetch(w->items, g->hash);
+}
+
+bool fast_get_answer(struct worker *w, const struct fast_get *g, uint32_t id, size_t max_frame, struct buf *out)
+{
+	static const uint8_t with_item[] = { 0x81, GetItemOutput_Item }, without[] = { 0x80 };
+	size_t at = frame_begin(out, FRAME_ANSWER, FRAME_CACHE_HIT, id), body = out->n;
+	enum item_cache_result r;
+
+	buf_put(out, with_item, sizeof(with_item));
+	r = item_cache_get(w->items, g->table->id, g->key, g->hash, w->now_ns, out);
+	if (r == ITEM_CACHE_NEGATIVE) {
+		out->n = body;
+		buf_put(out, without, sizeof(without));
+	}
+	if (r == ITEM_CACHE_MISS || out->n - at > max_frame || out->failed) {
+		out->n = at;
+		return false;
+	}
+	frame_end(out, at);
+	return true;
+}
