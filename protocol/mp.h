@@ -20,7 +20,7 @@ struct mp {
 
 static inline struct mp mp_open(struct slice s)
 {
-	return (struct mp){ s.p, s.p + s.n, false };
+	return (struct mp){ s.p, s.n != 0 ? s.p + s.n : s.p, false };
 }
 
 /* Type of the next value, without moving; MP_INT is a negative integer. MP_BAD at the end or on damage. */

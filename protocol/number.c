@@ -123,10 +123,13 @@ static bool scan_exponent(struct scan *s, const uint8_t **p, const uint8_t *end)
 
 static bool scan_text(struct scan *s, struct slice text)
 {
-	const uint8_t *p = text.p, *end = text.p + text.n, *integer;
+	const uint8_t *p = text.p, *end, *integer;
 	int64_t place = 0, shift;
 
 	*s = (struct scan){ 0 };
+	if (text.n == 0)
+		return false;
+	end = text.p + text.n;
 	if (p < end && (*p == '+' || *p == '-'))
 		s->negative = *p++ == '-';
 	integer = p;

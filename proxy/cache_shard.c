@@ -11,6 +11,9 @@
 
 #include <malloc.h>
 #include <stdlib.h>
+#include <sys/random.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 enum {
 	BUCKETS_MIN = 4,
@@ -21,6 +24,24 @@ enum {
 	SHARDS_MAX = 1024
 };
 #define ENTRY_BYTES_MAX ((size_t)64 << 20)
+
+/* ---- hash ---- */
+
+/* One for the process, since workers hash keys before they know which cache they will ask; written once, before the
+ * first cache is there. */
+static uint64_t hash_seed;
+static pthread_once_t hash_seed_once = PTHREAD_ONCE_INIT;
+
+static void hash_seed_choose(void)
+{
+	if (getrandom(&hash_seed, sizeof(hash_seed), 0) != (ssize_t)sizeof(hash_seed))
+		hash_seed = (uint64_t)(uintptr_t)&hash_seed;
+}
+
+uint64_t cache_hash(uint64_t space, struct slice key)
+{
+	return XXH3_64bits_withSeed(key.p, key.n, hash_seed ^ space * 0x9E3779B97F4A7C15u);
+}
 
 /* ---- index ---- */
 
@@ -42,7 +63,7 @@ static inline uint8_t tag_of(uint64_t hash)
 }
 
 /* Is (space, key) the entry's? Hash first: it is in the line that is being read anyway. */
-static inline bool entry_is(const struct cache_entry *e, uint64_t hash, uint32_t space, struct slice key)
+static inline bool entry_is(const struct cache_entry *e, uint64_t hash, uint64_t space, struct slice key)
 {
 	return e->node.hash == hash && e->space == space && e->key_n == key.n && memcmp(e->bytes, key.p, key.n) == 0;
 }
@@ -52,7 +73,7 @@ void cache_shard_prefetch(struct cache_shard *s, uint64_t hash)
 	__builtin_prefetch(&buckets_of(s)[hash & mask_of(s)]);
 }
 
-struct cache_entry *cache_shard_find(struct cache_shard *s, uint64_t hash, uint32_t space, struct slice key)
+struct cache_entry *cache_shard_find(struct cache_shard *s, uint64_t hash, uint64_t space, struct slice key)
 {
 	struct cache_bucket *buckets = buckets_of(s);
 	size_t mask = mask_of(s);
@@ -162,7 +183,7 @@ static bool index_grow(struct cache_shard *s)
 
 /* ---- entries ---- */
 
-struct cache_entry *cache_entry_new(uint64_t hash, uint32_t space, struct slice key, struct slice value)
+struct cache_entry *cache_entry_new(uint64_t hash, uint64_t space, struct slice key, struct slice value)
 {
 	struct cache_entry *e;
 
@@ -318,6 +339,7 @@ struct cache_shard *cache_shards_new(uint64_t max_bytes, unsigned absent_percent
 	struct cache_shard *s;
 	unsigned n = 1;
 
+	pthread_once(&hash_seed_once, hash_seed_choose);
 	while (n * 2 <= *count && n < SHARDS_MAX && max_bytes / (n * 2) >= SHARD_BYTES_MIN)
 		n *= 2;
 	s = aligned_alloc(64, n * sizeof(*s));

@@ -26,7 +26,7 @@ struct cache_entry {
 	struct eviction_node node;
 	uint64_t expires_ns;     /* CLOCK_MONOTONIC; UINT64_MAX = never */
 	uint64_t stamp;          /* item: hash of its partition; query: epoch it was stored under */
-	uint32_t space;          /* table or index whose key this is */
+	uint64_t space;          /* whose key this is: a table; an operation and a table or index */
 	uint32_t voids;          /* item: low bits of epoch_voids of its table */
 	uint32_t value_n;
 	uint16_t key_n;
@@ -91,14 +91,17 @@ static inline void cache_shard_unlock(struct cache_shard *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* Hash of a key in a space. Seeded, so that nobody can choose keys that collide. */
+uint64_t cache_hash(uint64_t space, struct slice key);
+
 /* Bring the bucket of a hash near. No lock needed. */
 void cache_shard_prefetch(struct cache_shard *s, uint64_t hash);
-struct cache_entry *cache_shard_find(struct cache_shard *s, uint64_t hash, uint32_t space, struct slice key);
+struct cache_entry *cache_shard_find(struct cache_shard *s, uint64_t hash, uint64_t space, struct slice key);
 /* The first entry that may be the one, by its tag alone; NULL if there is none. */
 struct cache_entry *cache_shard_guess(struct cache_shard *s, uint64_t hash);
 
 /* A new entry, not linked anywhere; value absent = an absent entry. NULL if out of memory, or too large for any shard. */
-struct cache_entry *cache_entry_new(uint64_t hash, uint32_t space, struct slice key, struct slice value);
+struct cache_entry *cache_entry_new(uint64_t hash, uint64_t space, struct slice key, struct slice value);
 /* Link an entry in place of the one with its key, if any, and evict down to max_bytes. Takes ownership: what is too large
  * for this shard is dead at once. */
 void cache_shard_put(struct cache_shard *s, struct cache_entry *e, struct cache_dead *dead);

@@ -5,9 +5,6 @@
 #include "proxy/fault_point.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 enum { DEFAULT_SHARDS = 64, DEFAULT_NEGATIVE_PERCENT = 10 };
 #define DEFAULT_BYTES ((size_t)256 << 20)
@@ -19,19 +16,9 @@ struct item_cache {
 	struct epochs *epochs;
 };
 
-/* One for the process, since workers hash keys before they know which cache they will ask; written once. */
-static uint64_t hash_seed;
-static pthread_once_t hash_seed_once = PTHREAD_ONCE_INIT;
-
-static void hash_seed_choose(void)
-{
-	if (getrandom(&hash_seed, sizeof(hash_seed), 0) != (ssize_t)sizeof(hash_seed))
-		hash_seed = (uint64_t)(uintptr_t)&hash_seed;
-}
-
 uint64_t item_cache_hash(uint32_t table, struct slice key)
 {
-	return XXH3_64bits_withSeed(key.p, key.n, hash_seed ^ (uint64_t)table * 0x9E3779B97F4A7C15u);
+	return cache_hash(table, key);
 }
 
 struct item_cache *item_cache_new(const struct item_cache_opts *o, struct epochs *e)
@@ -40,7 +27,6 @@ struct item_cache *item_cache_new(const struct item_cache_opts *o, struct epochs
 
 	if (c == NULL)
 		return NULL;
-	pthread_once(&hash_seed_once, hash_seed_choose);
 	*c = (struct item_cache){ .epochs = e, .ttl_ns = o->ttl_ns,
 		.shards = o->shards != 0 ? o->shards : DEFAULT_SHARDS };
 	c->shard = cache_shards_new(o->max_bytes != 0 ? o->max_bytes : DEFAULT_BYTES,

@@ -1,6 +1,12 @@
 /* query_cache - whole answers of Query and Scan, by canonical request bytes, dead with the first write to their partition.
  *
- * An entry holds the epoch it was stored under, and is current only while its stripe still has it (epoch.h, E2).
+ * An entry holds the epoch it was stored under, and is current only while its stripe still has it (epoch.h, E2). Nothing
+ * has to be told of writes: what a write killed is dropped when it is asked for again, or evicted in its turn. The key is
+ * the operation, the id of the table or index (never used twice), and the request's record, in which all that shapes the
+ * answer stands, ReturnConsumedCapacity too; so an answer is the same bytes warm and cold.
+ *
+ * Answers larger than a quarter of a shard, and requests of 64 KiB, are not kept. A cache that is NULL is off.
+ *
  * Eviction and threads: as item_cache. */
 #ifndef DYNAX_PROXY_QUERY_CACHE_H
 #define DYNAX_PROXY_QUERY_CACHE_H

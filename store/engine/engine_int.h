@@ -1,0 +1,86 @@
+/* engine_int - what the engine's own files share: the engine, its states, views.
+ *
+ *    engine.lock guards:   state --lists--> tables[0] the active one, which the writer fills
+ *                                           tables[1..] frozen, newest first, waiting for the checkpointer
+ *                          published (the LSN that a new view gets)
+ *
+ * E1. A state is immutable. Freezing and the end of a checkpoint put another one in its place; views keep theirs.
+ * E2. Frozen tables hold durable, published transactions only, since freezing happens between batches.
+ * E3. LMDB holds nothing above the last LSN of the tables frozen before its current transaction began: never more than
+ *     what is published. The tables of engine.state hold everything that LMDB's newest snapshot lacks.
+ *     So a view that takes snapshot, state and LSN under the lock sees one consistent moment: where LMDB is ahead of
+ *     its recorded LSN, in the midst of a checkpoint, the frozen tables of the state have the same or newer.
+ *
+ * Lock order: engine.lock comes last; no other lock of ours is taken under it. */
+#ifndef DYNAX_STORE_ENGINE_ENGINE_INT_H
+#define DYNAX_STORE_ENGINE_ENGINE_INT_H
+
+#include "protocol/buf.h"
+#include "store/engine/engine.h"
+#include "store/engine/memtable.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { STATE_TABLES_MAX = 16, ENGINE_KEY_MAX = 65535, ENGINE_VALUE_MAX = 16 << 20 };
+
+struct state {
+	unsigned refs;               /* engine.state, views; under engine.lock */
+	unsigned n;
+	struct memtable *table[STATE_TABLES_MAX];
+};
+
+struct view {
+	struct engine *engine;
+	struct state *state;
+	uint64_t lsn;
+	struct view *next_free;      /* in the engine's pool */
+};
+
+/* What the writer thread alone uses. */
+struct writer_state {
+	struct buf batch;            /* the batch being built: log_format.h */
+	size_t txn_at;               /* where the open transaction's record begins */
+	uint32_t txn_ops, records;
+	size_t txn_bytes;            /* keys and values of the open transaction */
+	uint64_t next_lsn, batch_lsn;/* batch_lsn: the last of the batch, 0 if it is empty */
+	bool flushed;                /* the batch is in the log, not yet published */
+	struct memnode **undo;       /* nodes that the batch has given a version */
+	size_t undo_n, undo_cap;
+	struct view *view;           /* of the state before the batch, for engine_read; or NULL */
+	void (*on_publish)(void *arg, uint64_t lsn);
+	void *on_publish_arg;
+};
+
+struct engine {
+	struct engine_opts opts;
+	struct writer_state w;
+
+	pthread_mutex_t lock;
+	struct state *state;         /* under lock */
+	struct view *view_pool;      /* under lock */
+	struct memtable *dead;       /* tables that nobody lists any more; under lock */
+	_Atomic uint64_t published;  /* stored under lock */
+
+	_Atomic uint64_t batches, transactions, flush_ns, stall_ns;
+};
+
+/* ---- state.c: states and their tables ---- */
+
+struct state *state_new(struct memtable *const *tables, unsigned n);
+void state_unref_locked(struct engine *e, struct state *s);
+/* Put `s` in the place of the current state. */
+void state_install_locked(struct engine *e, struct state *s);
+
+/* ---- writer.c ---- */
+
+/* Apply the ops of a record to the active memtable; on false (out of memory) nothing has changed. */
+bool engine_apply(struct engine *e, struct slice ops, uint64_t lsn) __attribute__((warn_unused_result));
+uint64_t now_ns(void);
+
+/* ---- view.c ---- */
+
+/* The writer's view: everything committed, the open batch included. */
+enum err view_of_writer(struct engine *e, struct view **v, struct fault *f) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,224 @@
+/* writer - transactions, batches, publication: what the writer thread does.
+ *
+ *    begin put.. commit   begin put.. commit     flush            publish
+ *      |                     |                     |                 |
+ *    batch buffer [record][record]          one write, one sync    views see it
+ *    memtable     versions with their LSNs, invisible until then
+ *
+ * W1. A transaction is encoded once, into the batch buffer; commit reads it back from there into the memtable.
+ * W2. What fails is undone: a transaction alone (abort, or out of memory at commit), or the batch (flush). Its versions are
+ *     taken back, its bytes leave the buffer. LSNs of a batch that failed to flush are not given out again.
+ *
+ * Threads: the writer only. */
+#include "store/engine/engine_int.h"
+
+#include "protocol/messages.h"
+#include "store/engine/log_format.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t unix_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---- building a transaction ---- */
+
+void engine_begin(struct engine *e)
+{
+	struct writer_state *w = &e->w;
+
+	if (w->batch.n == 0) {
+		log_batch_begin(&w->batch);
+		w->records = 0;
+	}
+	w->txn_at = w->batch.n;
+	w->txn_ops = 0;
+	w->txn_bytes = 0;
+	log_record_begin(&w->batch);
+}
+
+static void add_op(struct engine *e, enum log_op_kind kind, struct slice key, struct slice value)
+{
+	log_op_put(&e->w.batch, &(struct log_op){ .kind = kind, .key = key, .value = value });
+	e->w.txn_ops++;
+	e->w.txn_bytes += key.n + value.n;
+}
+
+void engine_put(struct engine *e, struct slice key, struct slice value)
+{
+	add_op(e, LOG_OP_PUT, key, value);
+}
+
+void engine_del(struct engine *e, struct slice key)
+{
+	add_op(e, LOG_OP_DEL, key, SLICE_NONE);
+}
+
+void engine_note(struct engine *e, struct slice note)
+{
+	add_op(e, LOG_OP_NOTE, SLICE_NONE, note);
+}
+
+void engine_drop_prefix(struct engine *e, struct slice prefix)
+{
+	add_op(e, LOG_OP_DROP, prefix, SLICE_NONE);
+}
+
+void engine_abort(struct engine *e)
+{
+	e->w.batch.n = e->w.txn_at;
+	e->w.batch.failed = false;
+}
+
+/* ---- commit ---- */
+
+static bool remember(struct writer_state *w, struct memnode *n)
+{
+	if (w->undo_n == w->undo_cap) {
+		size_t cap = w->undo_cap != 0 ? 2 * w->undo_cap : 1024;
+		struct memnode **grown = realloc(w->undo, cap * sizeof(struct memnode *));
+
+		if (grown == NULL)
+			return false;
+		w->undo = grown;
+		w->undo_cap = cap;
+	}
+	w->undo[w->undo_n++] = n;
+	return true;
+}
+
+/* Take back what was applied after the first `keep` versions and above `lsn`. */
+static void undo(struct engine *e, size_t keep, uint64_t lsn)
+{
+	struct writer_state *w = &e->w;
+
+	while (w->undo_n > keep)
+		memnode_undo(w->undo[--w->undo_n]);
+	memtable_undo_drops(e->state->table[0], lsn);
+}
+
+static bool apply_op(struct engine *e, const struct log_op *op, uint64_t lsn)
+{
+	struct memtable *t = e->state->table[0];
+
+	if (op->kind == LOG_OP_NOTE)
+		return true;
+	if (op->kind == LOG_OP_DROP)
+		return memtable_drop(t, lsn, op->key);
+	struct memnode *n = memtable_set(t, lsn, op->key, op->value);
+
+	if (n != NULL && remember(&e->w, n))
+		return true;
+	if (n != NULL)
+		memnode_undo(n);
+	return false;
+}
+
+bool engine_apply(struct engine *e, struct slice ops, uint64_t lsn)
+{
+	size_t keep = e->w.undo_n;
+	struct log_op op;
+
+	while (log_op_next(&ops, &op))
+		if (!apply_op(e, &op, lsn)) {
+			undo(e, keep, lsn - 1);
+			return false;
+		}
+	return true;
+}
+
+enum err engine_commit(struct engine *e, uint64_t *lsn, struct fault *f)
+{
+	struct writer_state *w = &e->w;
+
+	*lsn = 0;
+	if (w->batch.failed) {
+		engine_abort(e);
+		return fault_set(f, MSG_NO_MEMORY);
+	}
+	if (w->txn_ops == 0) {
+		engine_abort(e);
+		return ERR_OK;
+	}
+	log_record_end(&w->batch, w->txn_at, w->next_lsn, unix_ms(), w->txn_ops);
+	size_t ops_at = w->txn_at + LOG_RECORD_HEADER;
+
+	if (!engine_apply(e, slice_of(w->batch.p + ops_at, w->batch.n - ops_at), w->next_lsn)) {
+		engine_abort(e);
+		return fault_set(f, MSG_NO_MEMORY);
+	}
+	*lsn = w->batch_lsn = w->next_lsn++;
+	w->records++;
+	return ERR_OK;
+}
+
+enum err engine_read(struct engine *e, struct slice key, struct slice *value, struct fault *f)
+{
+	if (e->w.view == NULL) {
+		enum err rc = view_of_writer(e, &e->w.view, f);
+
+		if (rc != ERR_OK)
+			return rc;
+	}
+	return view_get(e->w.view, key, value, f);
+}
+
+/* ---- flush and publish ---- */
+
+static void batch_end(struct engine *e)
+{
+	struct writer_state *w = &e->w;
+
+	buf_clear(&w->batch);
+	w->batch_lsn = 0;
+	w->undo_n = 0;
+	w->flushed = false;
+	view_close(&w->view);
+}
+
+enum err engine_flush(struct engine *e, struct fault *f)
+{
+	struct writer_state *w = &e->w;
+
+	(void)f;
+	w->flushed = w->batch_lsn != 0;
+	return ERR_OK;
+}
+
+uint64_t engine_publish(struct engine *e)
+{
+	struct writer_state *w = &e->w;
+	uint64_t lsn = w->batch_lsn;
+
+	if (w->flushed) {
+		pthread_mutex_lock(&e->lock);
+		atomic_store_explicit(&e->published, lsn, memory_order_release);
+		pthread_mutex_unlock(&e->lock);
+		atomic_fetch_add_explicit(&e->batches, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&e->transactions, w->records, memory_order_relaxed);
+	}
+	batch_end(e);
+	lsn = engine_published(e);
+	if (w->on_publish != NULL)
+		w->on_publish(w->on_publish_arg, lsn);
+	return lsn;
+}
+
+void engine_on_publish(struct engine *e, void (*fn)(void *arg, uint64_t lsn), void *arg)
+{
+	e->w.on_publish = fn;
+	e->w.on_publish_arg = arg;
+}
