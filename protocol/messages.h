@@ -77,10 +77,106 @@
 /* ---- expressions ---- */
 
 /* ---- keys and items ---- */
+#define MSG_KEY_SCHEMA ERR_VALIDATION, "The provided key element does not match the schema"
+#define MSG_KEY_EMPTY ERR_VALIDATION, "One or more parameter values are not valid. The AttributeValue for a key attribute " \
+	"cannot contain an empty %s value. Key: %.*s"
+/* No blank before the number: the service's own slip. */
+#define MSG_HASH_KEY_SIZE ERR_VALIDATION, "One or more parameter values were invalid: Size of hashkey has exceeded the " \
+	"maximum size limit of2048 bytes"
+#define MSG_RANGE_KEY_SIZE ERR_VALIDATION, "One or more parameter values were invalid: Aggregated size of all range keys " \
+	"has exceeded the size limit of 1024 bytes"
+#define MSG_KEY_MISSING ERR_VALIDATION, "One or more parameter values were invalid: Missing the key %.*s in the item"
+#define MSG_KEY_TYPE ERR_VALIDATION, "One or more parameter values were invalid: Type mismatch for key %.*s expected: %s " \
+	"actual: %s"
+#define MSG_INDEX_KEY_TYPE ERR_VALIDATION, "One or more parameter values were invalid: Type mismatch for Index Key %.*s " \
+	"Expected: %s Actual: %s IndexName: %.*s"
+#define MSG_INDEX_KEY_EMPTY ERR_VALIDATION, "One or more parameter values are not valid. A value specified for a secondary " \
+	"index key is not supported. The AttributeValue for a key attribute cannot contain an empty %s value. " \
+	"IndexName: %.*s, IndexKey: %.*s"
+#define MSG_UPDATE_INDEX_KEY_TYPE ERR_VALIDATION, "The update expression attempted to update the secondary index key to " \
+	"unsupported type"
+#define MSG_UPDATE_INDEX_KEY_VALUE ERR_VALIDATION, "The update expression attempted to update a secondary index key to a " \
+	"value that is not supported"
+#define MSG_UPDATE_KEY ERR_VALIDATION, "One or more parameter values were invalid: Cannot update attribute %.*s. This " \
+	"attribute is part of the key"
+#define MSG_ITEM_SIZE ERR_VALIDATION, "Item size has exceeded the maximum allowed size"
+#define MSG_UPDATE_SIZE ERR_VALIDATION, "Item size to update has exceeded the maximum allowed size"
+#define MSG_CONDITION_FAILED ERR_CONDITION_FAILED, "The conditional request failed"
+#define MSG_RETURN_VALUES ERR_VALIDATION, "ReturnValues can only be ALL_OLD or NONE"
+#define MSG_MIXED_PARAMETERS ERR_VALIDATION, "Can not use both expression and non-expression parameters in the same " \
+	"request: Non-expression parameters: {%s} Expression parameters: {%s}"
+#define MSG_NAMES_WITHOUT_EXPRESSION ERR_VALIDATION, "ExpressionAttributeNames can only be specified when using expressions"
+#define MSG_VALUES_WITHOUT_EXPRESSION ERR_VALIDATION, "ExpressionAttributeValues can only be specified when using " \
+	"expressions: %s %s null"
+#define MSG_OPERATOR_WITHOUT_EXPECTED ERR_VALIDATION, "One or more parameter values were invalid: ConditionalOperator " \
+	"cannot be used without Filter or Expected"
+#define MSG_DUPLICATE_KEYS ERR_VALIDATION, "Provided list of item keys contains duplicates"
+#define MSG_WRITE_REQUEST_EMPTY ERR_VALIDATION, "Supplied AttributeValue has more than one datatypes set, must contain " \
+	"exactly one of the supported datatypes"
+#define MSG_BATCH_WRITE_EMPTY ERR_VALIDATION, "The requestItems parameter is required for BatchWriteItem"
+#define MSG_BATCH_WRITE_MANY ERR_VALIDATION, "Too many items requested for the BatchWriteItem call"
 
 /* ---- tables ---- */
+#define MSG_TABLE_UNKNOWN ERR_RESOURCE_NOT_FOUND, "Requested resource not found"
+#define MSG_TABLE_NOT_FOUND ERR_RESOURCE_NOT_FOUND, "Requested resource not found: Table: %.*s not found"
+#define MSG_TABLE_EXISTS ERR_RESOURCE_IN_USE, "Table already exists: %.*s"
+#define MSG_TABLE_PROTECTED ERR_VALIDATION, "Resource cannot be deleted as it is currently protected against deletion. " \
+	"Disable deletion protection first."
+#define MSG_TABLE_NAME_MISSING ERR_VALIDATION, "The parameter 'TableName' is required but was not present in the request"
+#define MSG_TABLE_NAME_SHORT ERR_VALIDATION, "1 validation error detected: Value '%.*s' at 'tableName' failed to satisfy " \
+	"constraint: Member must have length greater than or equal to 3"
+#define MSG_ONE_NULL ERR_VALIDATION, "1 validation error detected: Value null at '%s' failed to satisfy constraint: " \
+	"Member must not be null"
+#define MSG_TWO_NULL ERR_VALIDATION, "2 validation errors detected: Value null at '%s' failed to satisfy constraint: " \
+	"Member must not be null; Value null at '%s' failed to satisfy constraint: Member must not be null"
+#define MSG_KEY_SCHEMA_LENGTH ERR_VALIDATION, "1 validation error detected: Value '[%s]' at '%s' failed to satisfy " \
+	"constraint: Member must have length less than or equal to 2"
+#define TABLE_INVALID ERR_VALIDATION, "One or more parameter values were invalid: "
+#define MSG_ON_DEMAND_UNITS TABLE_INVALID "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when " \
+	"BillingMode is PAY_PER_REQUEST"
+#define MSG_PROVISIONED_UNITS TABLE_INVALID "ReadCapacityUnits and WriteCapacityUnits must both be specified when " \
+	"BillingMode is PROVISIONED"
+#define MSG_UNITS_BOUNDS ERR_VALIDATION, "Given value %lld for %s is out of bounds"
+#define MSG_DEFINED_TWICE TABLE_INVALID "Duplicate AttributeName in AttributeDefinitions: %.*s"
+#define MSG_DEFINITIONS_MANY TABLE_INVALID "Number of attributes in AttributeDefinitions exceeds what keys can use"
+#define MSG_KEYS_WITHOUT_DEFINITION ERR_VALIDATION, "Invalid KeySchema: Some index key attribute have no definition"
+#define MSG_KEYS_NOT_DEFINED TABLE_INVALID "Some index key attributes are not defined in AttributeDefinitions. " \
+	"Keys: [%s], AttributeDefinitions: [%s]"
+#define MSG_KEYS_SAME_NAME ERR_VALIDATION, "Both the Hash Key and the Range Key element in the KeySchema have the same name"
+#define MSG_FIRST_KEY_NOT_HASH ERR_VALIDATION, "Invalid KeySchema: The first KeySchemaElement is not a HASH key type"
+#define MSG_SECOND_KEY_NOT_RANGE ERR_VALIDATION, "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type"
+#define MSG_KEYS_ORDER ERR_VALIDATION, "Invalid KeySchema: All HASH key elements must come before the RANGE key elements"
+#define MSG_KEYS_MANY ERR_VALIDATION, "Invalid KeySchema: At most 4 HASH and 4 RANGE key elements are allowed"
+#define MSG_DEFINITIONS_COUNT TABLE_INVALID "Number of attributes in KeySchema does not exactly match number of attributes " \
+	"defined in AttributeDefinitions"
+#define MSG_DEFINITIONS_UNUSED TABLE_INVALID "Some AttributeDefinitions are not used. AttributeDefinitions: [%s], " \
+	"keys used: [%s]"
+#define MSG_PROJECTION_UNKNOWN TABLE_INVALID "Unknown ProjectionType: null"
+#define MSG_PROJECTION_EXTRA TABLE_INVALID "ProjectionType is %.*s, but NonKeyAttributes is specified"
+#define MSG_PROJECTION_EMPTY TABLE_INVALID "ProjectionType is INCLUDE, but NonKeyAttributes is not specified"
+#define MSG_PROJECTION_TWICE TABLE_INVALID "Duplicate value in NonKeyAttributes: %.*s"
+#define MSG_INDEX_TWICE TABLE_INVALID "Duplicate index name: %.*s"
+#define MSG_INDEXES_EMPTY TABLE_INVALID "List of %s is empty"
+#define MSG_INDEX_WITHOUT_RANGE TABLE_INVALID "Index KeySchema does not have a range key for index: %.*s"
+#define MSG_INDEX_OTHER_HASH TABLE_INVALID "Index KeySchema does not have the same leading hash key as table KeySchema " \
+	"for index: %.*s. index hash key: %.*s, table hash key: %.*s"
+#define MSG_TABLE_WITHOUT_RANGE TABLE_INVALID "Table KeySchema does not have a range key, which is required when " \
+	"specifying a LocalSecondaryIndex"
+#define MSG_LOCAL_INDEXES_MANY TABLE_INVALID "Number of LocalSecondaryIndexes exceeds per-table limit of 5"
+#define MSG_GLOBAL_INDEXES_MANY TABLE_INVALID "GlobalSecondaryIndex count exceeds the per-table limit of 20"
+#define MSG_INDEX_ON_DEMAND_UNITS TABLE_INVALID "ProvisionedThroughput should not be specified for index: %.*s when " \
+	"BillingMode is PAY_PER_REQUEST"
+#define MSG_INDEX_PROVISIONED_UNITS TABLE_INVALID "ProvisionedThroughput must be specified for index: %.*s"
+#define MSG_STREAM_WITHOUT_VIEW TABLE_INVALID "StreamViewType must be specified when StreamEnabled is true"
+#define MSG_STREAM_VIEW_WITHOUT TABLE_INVALID "StreamViewType can only be specified when StreamEnabled is true"
+#define MSG_RESOURCE_ARN ERR_VALIDATION, "Invalid TableArn: Invalid ResourceArn provided as input %.*s"
+#define MSG_RESOURCE_UNKNOWN ERR_RESOURCE_NOT_FOUND, "Requested resource not found: ResourcArn: %.*s not found"
+#define MSG_BACKUP_TABLE ERR_TABLE_NOT_FOUND, "Table not found: %.*s"
+#define MSG_NO_RANDOM ERR_INTERNAL, "Internal server error: no random bytes"
+#define MSG_CATALOG_DAMAGED ERR_CORRUPT, "The description of a table is damaged"
 
 /* ---- engine and operations ---- */
+#define MSG_NOT_SUPPORTED ERR_UNKNOWN_OPERATION, "%s is not supported yet"
 #define MSG_NO_MEMORY ERR_NO_MEMORY, "Internal server error: out of memory"
 
 #endif

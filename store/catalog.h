@@ -24,6 +24,15 @@
 #include "store/engine/engine.h"
 #include "store/table.h"
 
+/* What the store knows of a table beside what was asked for. */
+struct catalog_facts {
+	struct slice uuid;
+	uint64_t created_ms;
+	uint64_t on_demand_since_ms;     /* last change to PAY_PER_REQUEST; 0 = never */
+	struct slice stream_label;       /* of its latest stream; absent = never had one */
+	struct slice ttl_attribute;      /* absent = no time to live */
+};
+
 /* A table with all that DescribeTable tells. Counted by the writer alone: one reference for each snapshot it is in. */
 struct catalog_table {
 	struct table table;              /* first: a const struct table * of the catalog is one of these */
@@ -31,11 +40,8 @@ struct catalog_table {
 	struct arena arena;              /* everything below lives here */
 	struct slice bytes;              /* as the engine keeps it */
 	struct record spec;              /* a CreateTableInput: what was asked for, as changed since */
-	struct slice uuid;
-	uint64_t created_ms;
-	uint64_t on_demand_since_ms;     /* last change to PAY_PER_REQUEST; 0 = never */
-	struct slice stream_label;       /* absent = never had a stream */
-	struct slice ttl_attribute;      /* absent = no time to live */
+	struct catalog_facts facts;
+	bool streams;                    /* someone follows its changes: old images are logged */
 };
 
 struct catalog {
@@ -75,6 +81,8 @@ void catalog_quiesce(struct catalog_reader *r);
 /* NULL if there is none. */
 const struct catalog_table *catalog_find(const struct catalog *c, struct slice name);
 const struct catalog_table *catalog_find_id(const struct catalog *c, uint32_t id);
+/* Place in by_name of the first table after `name`, which need not exist. */
+size_t catalog_after(const struct catalog *c, struct slice name);
 
 /* ---- the writer ---- */
 
@@ -87,17 +95,15 @@ void catalog_publish(struct catalog_store *cs, struct catalog *next);
 /* One that was never published. */
 void catalog_discard(struct catalog **c);
 
-/* Take the engine's bytes apart. NULL if they are damaged or memory is out: f tells. */
-struct catalog_table *catalog_table_decode(struct slice bytes, struct fault *f);
+/* Take the engine's bytes apart; *t has one reference. ERR_CORRUPT if they are damaged. */
+enum err catalog_table_decode(struct slice bytes, struct catalog_table **t, struct fault *f) __attribute__((warn_unused_result));
 void catalog_table_unref(struct catalog_table **t);
 /* What a table is made from; encodes into out as the engine keeps it. */
 struct catalog_draft {
 	uint32_t id;
 	const uint32_t *index_id;        /* global ones, then local ones, as in spec */
 	unsigned indexes;
-	struct slice uuid;
-	uint64_t created_ms, on_demand_since_ms;
-	struct slice stream_label, ttl_attribute;
+	struct catalog_facts facts;
 	struct slice spec;               /* CreateTableInput */
 };
 void catalog_draft_put(struct buf *out, const struct catalog_draft *d);

@@ -34,6 +34,7 @@ struct store_reader {
 	struct expr_cache *exprs;         /* expressions parsed lately */
 	struct view *view;                /* between the first read and store_reader_release; or NULL */
 	struct catalog_reader catalog;
+	struct buf key;                   /* of store_get; and for whoever needs key bytes for a moment */
 };
 
 /* The reader's view: opened at need, the same until store_reader_release. */
@@ -43,6 +44,8 @@ const struct catalog *reader_catalog(struct store_reader *r);
 /* store_table, or ResourceNotFoundException. */
 enum err reader_table(struct store_reader *r, struct slice name, const struct table **t, struct fault *f)
 	__attribute__((warn_unused_result));
+/* A table with all that is known of it, by name or ARN; or NULL. */
+const struct catalog_table *reader_catalog_table(struct store_reader *r, struct slice name);
 
 /* Entries and bytes of a table or index, at one moment. */
 struct counters {

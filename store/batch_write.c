@@ -1,0 +1,244 @@
+/* batch_write - BatchWriteItem: up to 25 puts and deletes, checked as a whole, written in one transaction.
+ *
+ * The service may leave some undone (UnprocessedItems); here all are done or none is, which it allows. */
+#include "protocol/messages.h"
+#include "store/check_key.h"
+#include "store/item_apply.h"
+#include "store/write_plan.h"
+
+enum { BATCH_WRITES_MAX = 25 };
+
+/* ---- the worker's half ---- */
+
+static uint32_t count_requests(const struct record *in)
+{
+	uint32_t tables, all = 0;
+
+	for (struct mp m = record_list(in, BatchWriteItemInput_RequestItems, &tables); tables > 0; tables--) {
+		mp_str(&m);
+		struct mp list = mp_open(mp_skip(&m));
+
+		all += mp_array(&list);
+	}
+	return all;
+}
+
+/* One WriteRequest, without its table: kind, item or key, size. */
+static enum err read_request(struct slice bytes, struct item_op *op, struct fault *f)
+{
+	struct record r, inner;
+
+	if (!record_open(&r, &shape_WriteRequest, bytes)
+	    || record_has(&r, WriteRequest_PutRequest) == record_has(&r, WriteRequest_DeleteRequest))
+		return fault_set(f, MSG_WRITE_REQUEST_EMPTY);
+	if (record_has(&r, WriteRequest_DeleteRequest)) {
+		if (!record_open(&inner, &shape_DeleteRequest, r.m[WriteRequest_DeleteRequest]))
+			return fault_set(f, MSG_WRITE_REQUEST_EMPTY);
+		op->kind = ITEM_DELETE;
+		op->key = inner.m[DeleteRequest_Key];
+		return ERR_OK;
+	}
+	if (!record_open(&inner, &shape_PutRequest, r.m[WriteRequest_PutRequest]))
+		return fault_set(f, MSG_WRITE_REQUEST_EMPTY);
+	op->kind = ITEM_PUT;
+	op->item = inner.m[PutRequest_Item];
+	return item_size(op->item) > ITEM_SIZE_MAX ? fault_set(f, MSG_ITEM_SIZE) : ERR_OK;
+}
+
+/* A put that lacks a key, or has it of another type, is told of in the words for keys here. */
+static enum err check_put(const struct table *t, struct slice item, uint64_t *hash, struct fault *f)
+{
+	const struct key_attr *attr[] = { &t->key.hash[0], &t->key.range[0] };
+
+	for (unsigned i = 0; i < t->key.hashes + t->key.ranges; i++) {
+		struct slice v = map_get(item, attr[i]->name);
+
+		if (!slice_present(v) || value_type(v) != attr[i]->type)
+			return fault_set(f, MSG_KEY_SCHEMA);
+	}
+	enum err rc = check_item_key(t, item, hash, f);
+
+	return rc == ERR_OK ? check_index_keys(t, item, f) : rc;
+}
+
+static enum err address(struct store_write *w, const struct table *t, struct item_op *op)
+{
+	uint64_t hash;
+	enum err rc = op->kind == ITEM_PUT ? check_put(t, op->item, &hash, &w->fault)
+		: store_check_key(t, op->key, &hash, &w->fault);
+
+	return rc == ERR_OK ? write_address(w, t, op->kind == ITEM_PUT ? op->item : op->key, hash, op, &w->fault) : rc;
+}
+
+/* Engine keys hold the table's id: equal keys are the same item. */
+enum err write_check_distinct(const struct write_plan *p, struct fault *f)
+{
+	for (unsigned i = 0; i < p->ops; i++)
+		for (unsigned j = 0; j < i; j++)
+			if (slice_eq(p->op[i].ekey, p->op[j].ekey))
+				return fault_set(f, MSG_DUPLICATE_KEYS);
+	return ERR_OK;
+}
+
+/* Two passes, as the service: every request by itself, then every table and key. */
+static enum err each_request(struct store_reader *r, struct store_write *w, bool with_tables)
+{
+	struct item_op *op = w->plan->op;
+	uint32_t tables, n;
+	enum err rc = ERR_OK;
+
+	for (struct mp m = record_list(&w->req->in, BatchWriteItemInput_RequestItems, &tables); tables > 0; tables--) {
+		struct slice name = mp_str(&m);
+		struct mp list = mp_open(mp_skip(&m));
+		const struct table *t = NULL;
+
+		if (with_tables)
+			rc = reader_table(r, name, &t, &w->fault);
+		for (n = mp_array(&list); n > 0 && rc == ERR_OK; n--, op++)
+			rc = with_tables ? address(w, t, op) : read_request(mp_skip(&list), op, &w->fault);
+		if (rc != ERR_OK)
+			return rc;
+	}
+	return ERR_OK;
+}
+
+static enum err batch_write_apply(struct write_batch *b, struct store_write *w);
+
+enum err batch_write_prepare(struct store_reader *r, struct store_write *w)
+{
+	const struct record *in = &w->req->in;
+	uint32_t n = count_requests(in);
+
+	if (n == 0)
+		return fault_set(&w->fault, MSG_BATCH_WRITE_EMPTY);
+	if (n > BATCH_WRITES_MAX)
+		return fault_set(&w->fault, MSG_BATCH_WRITE_MANY);
+	enum err rc = write_plan_ops(w, n);
+
+	if (rc != ERR_OK)
+		return rc;
+	w->plan->apply = batch_write_apply;
+	w->plan->report = report_of(record_str(in, BatchWriteItemInput_ReturnConsumedCapacity));
+	w->plan->metrics = record_is(in, BatchWriteItemInput_ReturnItemCollectionMetrics, "SIZE");
+	rc = each_request(r, w, false);
+	if (rc == ERR_OK)
+		rc = each_request(r, w, true);
+	return rc == ERR_OK ? write_check_distinct(w->plan, &w->fault) : rc;
+}
+
+/* ---- the writer's half ---- */
+
+static void add_index_cost(struct consumed *sum, const struct consumed_index *x)
+{
+	for (unsigned i = 0; i < sum->indexes; i++) {
+		if (slice_eq(sum->index[i].name, x->name)) {
+			sum->index[i].write += x->write;
+			sum->index[i].read += x->read;
+			return;
+		}
+	}
+	sum->index[sum->indexes++] = *x;
+}
+
+static bool first_of_table(const struct write_plan *p, unsigned i)
+{
+	for (unsigned j = 0; j < i; j++)
+		if (p->op[j].table == p->op[i].table)
+			return false;
+	return true;
+}
+
+void write_consumed_put(struct store_write *w, bool split)
+{
+	const struct write_plan *p = w->plan;
+	uint32_t n = 0;
+	size_t at = list_begin(w->out);
+
+	for (unsigned i = 0; i < p->ops; i++) {
+		struct consumed_index index[TABLE_GSI_MAX + TABLE_LSI_MAX];
+		struct consumed sum = { .table = p->op[i].cost.table, .index = index };
+
+		if (!first_of_table(p, i))
+			continue;
+		for (unsigned j = i; j < p->ops; j++) {
+			const struct consumed *c = &p->op[j].cost;
+
+			if (p->op[j].table != p->op[i].table)
+				continue;
+			sum.read += c->read;
+			sum.write += c->write;
+			for (unsigned k = 0; k < c->indexes; k++)
+				add_index_cost(&sum, &c->index[k]);
+		}
+		consumed_put(w->out, &sum, p->report, split);
+		n++;
+	}
+	list_end(w->out, at, n);
+}
+
+/* Table name -> metrics of its partitions; for tables with local indexes. */
+void write_metrics_put(struct write_batch *b, struct store_write *w)
+{
+	const struct write_plan *p = w->plan;
+	uint32_t tables = 0;
+	size_t at = map_begin(w->out);
+
+	/* Tables come sorted by name in a batch, and a transaction's answer need not be canonical to be right. */
+	for (unsigned i = 0; i < p->ops; i++) {
+		const struct catalog_table *ct = catalog_find_id(b->catalog, p->op[i].table);
+		uint32_t n = 0;
+
+		if (!first_of_table(p, i) || ct->table.lsis == 0)
+			continue;
+		mp_put_str(w->out, ct->table.name);
+		size_t list = list_begin(w->out);
+
+		for (unsigned j = i; j < p->ops; j++) {
+			if (p->op[j].table != p->op[i].table || p->op[j].kind == ITEM_CHECK)
+				continue;
+			item_collection_metrics_put(w->out, &ct->table, p->op[j].key);
+			n++;
+		}
+		list_end(w->out, list, n);
+		tables++;
+	}
+	map_end(w->out, at, tables);
+}
+
+static void put_answer(struct write_batch *b, struct store_write *w)
+{
+	unsigned n = 0;
+	size_t at = record_begin(w->out);
+
+	if (w->plan->report != REPORT_NONE) {
+		record_key(w->out, &n, BatchWriteItemOutput_ConsumedCapacity);
+		write_consumed_put(w, false);
+	}
+	if (w->plan->metrics) {
+		record_key(w->out, &n, BatchWriteItemOutput_ItemCollectionMetrics);
+		write_metrics_put(b, w);
+	}
+	record_key(w->out, &n, BatchWriteItemOutput_UnprocessedItems);
+	mp_put_map(w->out, 0);
+	record_end(w->out, at, n);
+}
+
+static enum err batch_write_apply(struct write_batch *b, struct store_write *w)
+{
+	struct write_txn t;
+	enum err rc = ERR_OK;
+
+	write_txn_begin(&t, b, w->req->arena);
+	for (unsigned i = 0; i < w->plan->ops && rc == ERR_OK; i++)
+		rc = item_apply(&t, &w->plan->op[i], false, &w->fault);
+	if (rc == ERR_OK) {
+		put_answer(b, w);
+		if (w->out->failed)
+			rc = fault_set(&w->fault, MSG_NO_MEMORY);
+	}
+	if (rc != ERR_OK) {
+		write_txn_abort(&t);
+		return rc;
+	}
+	return write_txn_commit(&t, &w->fault);
+}

@@ -1,0 +1,217 @@
+/* catalog_table - a table as the engine keeps it, and back.
+ *
+ *    array [ format (1), table id, [index ids], uuid, created ms, on demand since ms, stream label | nil,
+ *            attribute of time to live | nil, CreateTableInput ]
+ *
+ * The CreateTableInput is what was asked for, as changed since by UpdateTable and its like: the one source from which
+ * DescribeTable, the key schemas and the indexes are made. Index ids follow its GlobalSecondaryIndexes, then its
+ * LocalSecondaryIndexes. */
+#include <stdlib.h>
+
+#include "protocol/messages.h"
+#include "store/catalog.h"
+
+enum { FORMAT = 1, FIELDS = 9 };
+
+static void put_optional(struct buf *b, struct slice s)
+{
+	if (slice_present(s))
+		mp_put_str(b, s);
+	else
+		mp_put_nil(b);
+}
+
+static struct slice get_optional(struct mp *m)
+{
+	if (mp_peek(m) != MP_NIL)
+		return mp_str(m);
+	mp_nil(m);
+	return SLICE_NONE;
+}
+
+void catalog_draft_put(struct buf *out, const struct catalog_draft *d)
+{
+	mp_put_array(out, FIELDS);
+	mp_put_int(out, FORMAT);
+	mp_put_int(out, d->id);
+	mp_put_array(out, d->indexes);
+	for (unsigned i = 0; i < d->indexes; i++)
+		mp_put_int(out, d->index_id[i]);
+	mp_put_str(out, d->facts.uuid);
+	mp_put_int(out, (int64_t)d->facts.created_ms);
+	mp_put_int(out, (int64_t)d->facts.on_demand_since_ms);
+	put_optional(out, d->facts.stream_label);
+	put_optional(out, d->facts.ttl_attribute);
+	buf_put_slice(out, d->spec);
+}
+
+/* ---- decoding; false = damaged ---- */
+
+/* Type of an attribute by AttributeDefinitions. */
+static bool attribute_type(const struct record *spec, struct slice name, enum value_type *type)
+{
+	uint32_t n;
+
+	for (struct mp m = record_list(spec, CreateTableInput_AttributeDefinitions, &n); n > 0; n--) {
+		struct record def;
+
+		if (!record_open(&def, &shape_AttributeDefinition, mp_skip(&m)))
+			return false;
+		if (!slice_eq(record_str(&def, AttributeDefinition_AttributeName), name))
+			continue;
+		*type = record_is(&def, AttributeDefinition_AttributeType, "S") ? VALUE_S
+			: record_is(&def, AttributeDefinition_AttributeType, "N") ? VALUE_N : VALUE_B;
+		return true;
+	}
+	return false;
+}
+
+static bool decode_schema(const struct record *spec, struct mp m, uint32_t n, struct key_schema *ks)
+{
+	for (; n > 0; n--) {
+		struct record e;
+
+		if (!record_open(&e, &shape_KeySchemaElement, mp_skip(&m)))
+			return false;
+		bool hash = record_is(&e, KeySchemaElement_KeyType, "HASH");
+		unsigned *count = hash ? &ks->hashes : &ks->ranges;
+
+		if (*count == KEY_ATTRS_MAX)
+			return false;
+		struct key_attr *a = hash ? &ks->hash[*count] : &ks->range[*count];
+
+		a->name = record_str(&e, KeySchemaElement_AttributeName);
+		if (!attribute_type(spec, a->name, &a->type))
+			return false;
+		(*count)++;
+	}
+	return ks->hashes != 0;
+}
+
+static bool decode_projection(struct slice bytes, struct arena *a, struct table_index *x)
+{
+	struct record p;
+	uint32_t n;
+
+	if (!record_open(&p, &shape_Projection, bytes))
+		return false;
+	x->projection = record_is(&p, Projection_ProjectionType, "ALL") ? INDEX_ALL
+		: record_is(&p, Projection_ProjectionType, "INCLUDE") ? INDEX_INCLUDE : INDEX_KEYS_ONLY;
+	if (x->projection != INDEX_INCLUDE)
+		return true;
+	struct mp m = record_list(&p, Projection_NonKeyAttributes, &n);
+
+	x->include = arena_alloc(a, (n + 1) * sizeof *x->include);
+	if (x->include == NULL)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		x->include[i] = mp_str(&m);
+	x->includes = n;
+	return !m.bad;
+}
+
+/* The members that global and local indexes share stand at different places. */
+struct index_shape { const struct shape *shape; unsigned name, schema, projection; bool global; };
+static const struct index_shape global_shape = { &shape_GlobalSecondaryIndex, GlobalSecondaryIndex_IndexName,
+	GlobalSecondaryIndex_KeySchema, GlobalSecondaryIndex_Projection, true };
+static const struct index_shape local_shape = { &shape_LocalSecondaryIndex, LocalSecondaryIndex_IndexName,
+	LocalSecondaryIndex_KeySchema, LocalSecondaryIndex_Projection, false };
+
+static bool decode_indexes(const struct record *spec, struct mp m, uint32_t n, const struct index_shape *s,
+	struct arena *a, struct table_index *x)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct record r;
+		uint32_t elements;
+
+		if (!record_open(&r, s->shape, mp_skip(&m)))
+			return false;
+		struct mp schema = record_list(&r, s->schema, &elements);
+
+		x[i].name = record_str(&r, s->name);
+		x[i].global = s->global;
+		x[i].readable = true;
+		if (!decode_schema(spec, schema, elements, &x[i].key) || !decode_projection(r.m[s->projection], a, &x[i]))
+			return false;
+	}
+	return !m.bad;
+}
+
+/* Everything of t->table that follows from t->spec; ids: the index ids. */
+static bool decode_spec(struct catalog_table *t, struct mp ids, uint32_t n_ids)
+{
+	const struct record *spec = &t->spec;
+	uint32_t elements, gsis, lsis;
+	struct mp schema = record_list(spec, CreateTableInput_KeySchema, &elements);
+	struct mp g = record_list(spec, CreateTableInput_GlobalSecondaryIndexes, &gsis);
+	struct mp l = record_list(spec, CreateTableInput_LocalSecondaryIndexes, &lsis);
+
+	t->table.name = record_str(spec, CreateTableInput_TableName);
+	t->table.on_demand = record_is(spec, CreateTableInput_BillingMode, "PAY_PER_REQUEST");
+	t->table.gsis = gsis;
+	t->table.lsis = lsis;
+	if (gsis + lsis != n_ids || !decode_schema(spec, schema, elements, &t->table.key))
+		return false;
+	struct table_index *x = arena_zalloc(&t->arena, (gsis + lsis + 1) * sizeof *x);
+
+	if (x == NULL)
+		return false;
+	for (uint32_t i = 0; i < n_ids; i++)
+		x[i].id = (uint32_t)mp_uint(&ids);
+	t->table.index = x;
+	return !ids.bad && decode_indexes(spec, g, gsis, &global_shape, &t->arena, x)
+		&& decode_indexes(spec, l, lsis, &local_shape, &t->arena, x + gsis);
+}
+
+static bool decode(struct catalog_table *t)
+{
+	struct mp m = mp_open(t->bytes);
+
+	if (mp_array(&m) != FIELDS || mp_uint(&m) != FORMAT)
+		return false;
+	t->table.id = (uint32_t)mp_uint(&m);
+	struct mp ids = mp_open(mp_skip(&m));
+	uint32_t n_ids = mp_array(&ids);
+
+	t->facts.uuid = mp_str(&m);
+	t->facts.created_ms = mp_uint(&m);
+	t->facts.on_demand_since_ms = mp_uint(&m);
+	t->facts.stream_label = get_optional(&m);
+	t->facts.ttl_attribute = get_optional(&m);
+	struct slice spec = mp_skip(&m);
+
+	if (m.bad || !record_open(&t->spec, &shape_CreateTableInput, spec) || !decode_spec(t, ids, n_ids))
+		return false;
+	struct record stream;
+	struct slice s = t->spec.m[CreateTableInput_StreamSpecification];
+
+	t->streams = slice_present(s) && record_open(&stream, &shape_StreamSpecification, s)
+		&& record_bool(&stream, StreamSpecification_StreamEnabled);
+	return true;
+}
+
+enum err catalog_table_decode(struct slice bytes, struct catalog_table **out, struct fault *f)
+{
+	struct catalog_table *t = calloc(1, sizeof *t);
+
+	if (t == NULL)
+		return fault_set(f, MSG_NO_MEMORY);
+	t->refs = 1;
+	arena_init(&t->arena, 0);
+	t->bytes = arena_copy(&t->arena, bytes);
+	if (!slice_present(t->bytes) || !decode(t)) {
+		catalog_table_unref(&t);
+		return fault_set(f, MSG_CATALOG_DAMAGED);
+	}
+	*out = t;
+	return ERR_OK;
+}
+
+void catalog_table_unref(struct catalog_table **t)
+{
+	if (--(*t)->refs == 0) {
+		arena_release(&(*t)->arena);
+		free(*t);
+	}
+	*t = NULL;
+}

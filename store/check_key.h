@@ -1,0 +1,20 @@
+/* check_key - are the keys of a request, and of an item, what the table's schema asks for?
+ *
+ * (store_check_key, for a Key, is in store.h.) All errors are ERR_VALIDATION. Threads: pure functions. */
+#ifndef DYNAX_STORE_CHECK_KEY_H
+#define DYNAX_STORE_CHECK_KEY_H
+
+#include "store/store.h"
+
+/* The table's key inside an item that is to be put. Gives the hash of its partition key. */
+enum err check_item_key(const struct table *t, struct slice item, uint64_t *hash, struct fault *f)
+	__attribute__((warn_unused_result));
+/* Attributes of an item to be put that are keys of an index: absent, or of the right type and not empty. */
+enum err check_index_keys(const struct table *t, struct slice item, struct fault *f) __attribute__((warn_unused_result));
+/* The same of an item that an update made out of `old` (absent = none), in the words for updates. */
+enum err check_updated_index_keys(const struct table *t, struct slice old, struct slice item, struct fault *f)
+	__attribute__((warn_unused_result));
+/* The Key of an item whose key has been checked: a canonical map in the arena; absent if memory is out. */
+struct slice check_key_of(const struct table *t, struct slice item, struct arena *a);
+
+#endif

@@ -1,0 +1,17 @@
+/* describe - a table as the service tells of it: TableDescription.
+ *
+ * Threads: pure functions but for store_describe (store.h), which reads the catalog and a view. */
+#ifndef DYNAX_STORE_DESCRIBE_H
+#define DYNAX_STORE_DESCRIBE_H
+
+#include "store/store_int.h"
+
+enum { DESCRIBED_MAX = 1 + TABLE_GSI_MAX + TABLE_LSI_MAX };
+
+/* Append a TableDescription. c[0] counts the table, c[1 ...] its indexes in the order of table->index. */
+void table_description_put(struct buf *out, const struct store *s, const struct catalog_table *t, const char *status,
+	const struct counters *c);
+/* The ARN of a table, in the arena; NULL if memory is out. */
+const char *table_arn(const struct store *s, struct slice name, struct arena *a);
+
+#endif

@@ -1,0 +1,136 @@
+#include "store/index.h"
+
+#include "protocol/messages.h"
+#include "store/keycode.h"
+
+/* ---- projection ---- */
+
+static bool attr_named(const struct key_attr *a, unsigned n, struct slice name)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (slice_eq(a[i].name, name))
+			return true;
+	return false;
+}
+
+static bool projects(const struct table *t, const struct table_index *x, struct slice name)
+{
+	if (attr_named(x->key.hash, x->key.hashes, name) || attr_named(x->key.range, x->key.ranges, name)
+	    || attr_named(t->key.hash, t->key.hashes, name) || attr_named(t->key.range, t->key.ranges, name))
+		return true;
+	for (unsigned i = 0; i < x->includes; i++)
+		if (slice_eq(x->include[i], name))
+			return true;
+	return false;
+}
+
+/* The item's names are sorted, and so is what is left of them. */
+void index_project(const struct table *t, const struct table_index *x, struct slice item, struct buf *out)
+{
+	uint32_t n, kept = 0;
+
+	if (x->projection == INDEX_ALL) {
+		buf_put_slice(out, item);
+		return;
+	}
+	struct mp m = value_pairs(item, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		kept += projects(t, x, mp_str(&m));
+		mp_skip(&m);
+	}
+	mp_put_map(out, kept);
+	for (m = value_pairs(item, &n); n > 0; n--) {
+		struct slice name = mp_str(&m), value = mp_skip(&m);
+
+		if (projects(t, x, name)) {
+			mp_put_str(out, name);
+			buf_put_slice(out, value);
+		}
+	}
+}
+
+/* ---- maintenance ---- */
+
+/* What an index holds of one image; key.n == 0: nothing. */
+struct entry {
+	struct buf key, value;
+	uint64_t hash;
+	size_t bytes;
+};
+
+static void entry_make(struct entry *e, const struct table *t, const struct table_index *x, struct slice item)
+{
+	buf_init(&e->key);
+	buf_init(&e->value);
+	e->bytes = 0;
+	if (!slice_present(item) || !keycode_entry(&e->key, x, &t->key, item, &e->hash))
+		return;
+	index_project(t, x, item, &e->value);
+	if (!e->value.failed)
+		e->bytes = item_size(buf_slice(&e->value));
+}
+
+static void entry_release(struct entry *e)
+{
+	buf_release(&e->key);
+	buf_release(&e->value);
+}
+
+static void touch(struct write_txn *t, const struct table_index *x, uint64_t hash)
+{
+	write_txn_change(t, &(struct store_change){ .table = x->id, .hash = hash });
+}
+
+/* An entry that moves costs a delete and an insert, one whose projection changes a write of the larger; one that stays
+ * costs nothing. */
+static uint64_t replace(struct write_txn *t, const struct table_index *x, const struct entry *old, const struct entry *new,
+	bool transactional)
+{
+	struct engine *e = t->batch->store->engine;
+	bool had = old->key.n != 0, has = new->key.n != 0;
+	bool same_key = had && has && slice_eq(buf_slice(&old->key), buf_slice(&new->key));
+	uint64_t cost = 0;
+
+	if (same_key && slice_eq(buf_slice(&old->value), buf_slice(&new->value)))
+		return 0;
+	if (had && !same_key) {
+		engine_del(e, buf_slice(&old->key));
+		touch(t, x, old->hash);
+		cost += capacity_write_halves(old->bytes, transactional);
+	}
+	if (has) {
+		engine_put(e, buf_slice(&new->key), buf_slice(&new->value));
+		touch(t, x, new->hash);
+		cost += capacity_write_halves(same_key && old->bytes > new->bytes ? old->bytes : new->bytes, transactional);
+	}
+	write_txn_count(t, x->id, (int64_t)has - (int64_t)had, (int64_t)new->bytes - (int64_t)old->bytes);
+	return cost;
+}
+
+enum err index_maintain(struct write_txn *t, const struct table *table, struct slice old, struct slice new,
+	bool transactional, struct consumed *cost, struct fault *f)
+{
+	unsigned n = table->gsis + table->lsis;
+
+	cost->index = arena_alloc(t->arena, n * sizeof *cost->index);
+	if (cost->index == NULL)
+		return fault_set(f, MSG_NO_MEMORY);
+	for (unsigned i = 0; i < n; i++) {
+		const struct table_index *x = &table->index[i];
+		struct entry before, after;
+
+		entry_make(&before, table, x, old);
+		entry_make(&after, table, x, new);
+		bool failed = before.key.failed || before.value.failed || after.key.failed || after.value.failed;
+		uint64_t halves = failed ? 0 : replace(t, x, &before, &after, transactional);
+
+		entry_release(&before);
+		entry_release(&after);
+		if (failed)
+			return fault_set(f, MSG_NO_MEMORY);
+		if (halves != 0)
+			cost->index[cost->indexes++] = (struct consumed_index){ .name = x->name, .global = x->global, .write = halves };
+	}
+	return ERR_OK;
+}

@@ -1,0 +1,178 @@
+#include "store/store.h"
+
+#include <stdlib.h>
+
+#include "protocol/messages.h"
+#include "store/control.h"
+#include "store/keycode.h"
+#include "store/store_int.h"
+#include "store/writer.h"
+
+enum { EXPRS_CACHED = 512 };
+
+/* ---- open and close ---- */
+
+enum err store_open(const struct store_opts *o, struct store **out, struct fault *f)
+{
+	struct store *s = calloc(1, sizeof *s);
+	enum err rc;
+
+	if (s == NULL)
+		return fault_set(f, MSG_NO_MEMORY);
+	s->observer = o->observer;
+	s->region = strdup(o->region != NULL ? o->region : "ddblocal");
+	s->account = strdup(o->account != NULL ? o->account : "000000000000");
+	rc = s->region != NULL && s->account != NULL ? engine_open(&o->engine, &s->engine, f) : fault_set(f, MSG_NO_MEMORY);
+	if (rc == ERR_OK)
+		rc = catalog_open(&s->catalog, s->engine, f);
+	if (rc == ERR_OK)
+		rc = writer_start(s, o->batch_max, &s->writer, f);
+	if (rc != ERR_OK) {
+		store_close(&s);
+		return rc;
+	}
+	*out = s;
+	return ERR_OK;
+}
+
+void store_close(struct store **s)
+{
+	if (*s == NULL)
+		return;
+	writer_stop(&(*s)->writer);
+	catalog_close(&(*s)->catalog);
+	if ((*s)->engine != NULL)
+		engine_close(&(*s)->engine);
+	free((*s)->region);
+	free((*s)->account);
+	free(*s);
+	*s = NULL;
+}
+
+void store_submit(struct store *s, struct store_write *w)
+{
+	writer_submit(s->writer, w);
+}
+
+void store_stats(struct store *s, struct store_stats *out)
+{
+	struct catalog_reader r;
+
+	*out = (struct store_stats){ .writes = 0 };
+	engine_stats(s->engine, &out->engine);
+	writer_stats(s->writer, out);
+	catalog_join(&s->catalog, &r);
+	out->tables = (unsigned)catalog_current(&s->catalog, &r)->n;
+	catalog_leave(&s->catalog, &r);
+}
+
+/* ---- readers ---- */
+
+struct store_reader *store_reader_new(struct store *s)
+{
+	struct store_reader *r = calloc(1, sizeof *r);
+
+	if (r == NULL)
+		return NULL;
+	r->store = s;
+	r->exprs = expr_cache_new(EXPRS_CACHED);
+	if (r->exprs == NULL) {
+		free(r);
+		return NULL;
+	}
+	buf_init(&r->key);
+	catalog_join(&s->catalog, &r->catalog);
+	return r;
+}
+
+void store_reader_free(struct store_reader **r)
+{
+	if (*r == NULL)
+		return;
+	store_reader_release(*r);
+	catalog_leave(&(*r)->store->catalog, &(*r)->catalog);
+	expr_cache_free(&(*r)->exprs);
+	buf_release(&(*r)->key);
+	free(*r);
+	*r = NULL;
+}
+
+void store_reader_quiesce(struct store_reader *r)
+{
+	catalog_quiesce(&r->catalog);
+}
+
+void store_reader_release(struct store_reader *r)
+{
+	if (r->view != NULL)
+		view_close(&r->view);
+}
+
+enum err reader_view(struct store_reader *r, struct view **v, struct fault *f)
+{
+	if (r->view == NULL) {
+		enum err rc = view_open(r->store->engine, &r->view, f);
+
+		if (rc != ERR_OK)
+			return rc;
+	}
+	*v = r->view;
+	return ERR_OK;
+}
+
+const struct catalog *reader_catalog(struct store_reader *r)
+{
+	return catalog_current(&r->store->catalog, &r->catalog);
+}
+
+/* ---- tables ---- */
+
+/* The name inside arn:aws:dynamodb:<region>:<account>:table/<name>, of any region and account: there is one namespace.
+ * Anything else is a name already. */
+struct slice control_table_name(struct slice s)
+{
+	static const char prefix[] = "arn:aws:dynamodb:", table[] = ":table/";
+
+	if (!slice_starts_with(s, SLICE_LIT(prefix)))
+		return s;
+	const uint8_t *at = memmem(s.p, s.n, table, sizeof table - 1);
+
+	if (at == NULL)
+		return s;
+	at += sizeof table - 1;
+	return slice_of(at, (size_t)(s.p + s.n - at));
+}
+
+const struct catalog_table *reader_catalog_table(struct store_reader *r, struct slice name)
+{
+	return catalog_find(reader_catalog(r), control_table_name(name));
+}
+
+const struct table *store_table(struct store_reader *r, struct slice name)
+{
+	const struct catalog_table *t = reader_catalog_table(r, name);
+
+	return t != NULL ? &t->table : NULL;
+}
+
+enum err reader_table(struct store_reader *r, struct slice name, const struct table **t, struct fault *f)
+{
+	*t = store_table(r, name);
+	return *t != NULL ? ERR_OK : fault_set(f, MSG_TABLE_UNKNOWN);
+}
+
+/* ---- items ---- */
+
+enum err store_get(struct store_reader *r, const struct table *t, struct slice key, uint64_t hash, struct slice *item,
+	struct fault *f)
+{
+	struct view *v;
+	enum err rc = reader_view(r, &v, f);
+
+	if (rc != ERR_OK)
+		return rc;
+	buf_clear(&r->key);
+	if (!keycode_hashed(&r->key, t->id, &t->key, key, hash))
+		return fault_set(f, MSG_KEY_SCHEMA);
+	return r->key.failed ? fault_set(f, MSG_NO_MEMORY) : view_get(v, buf_slice(&r->key), item, f);
+}

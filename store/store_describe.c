@@ -1,0 +1,174 @@
+/* store_describe - the operations that only look: tables, their list, and what hangs on them. */
+#include "protocol/messages.h"
+#include "store/describe.h"
+#include "store/write_txn.h"
+
+enum { LIST_LIMIT = 100 };
+
+typedef enum err describe_fn(struct store_reader *r, const struct request *req, struct buf *out, struct fault *f);
+
+static enum err find_table(struct store_reader *r, struct slice name, const struct catalog_table **t, struct fault *f)
+{
+	*t = reader_catalog_table(r, name);
+	return *t != NULL ? ERR_OK : fault_set(f, MSG_TABLE_NOT_FOUND, SLICE_FMT(name));
+}
+
+static enum err read_counters(struct store_reader *r, const struct table *t, struct counters c[DESCRIBED_MAX], struct fault *f)
+{
+	struct view *v;
+	enum err rc = reader_view(r, &v, f);
+
+	if (rc == ERR_OK)
+		rc = counters_view(v, t->id, &c[0], f);
+	for (unsigned i = 0; i < t->gsis + t->lsis && rc == ERR_OK; i++)
+		rc = counters_view(v, t->index[i].id, &c[i + 1], f);
+	return rc;
+}
+
+static enum err describe_table(struct store_reader *r, const struct request *req, struct buf *out, struct fault *f)
+{
+	struct counters c[DESCRIBED_MAX];
+	const struct catalog_table *t;
+	unsigned n = 0;
+	enum err rc = find_table(r, record_str(&req->in, DescribeTableInput_TableName), &t, f);
+
+	if (rc == ERR_OK)
+		rc = read_counters(r, &t->table, c, f);
+	if (rc != ERR_OK)
+		return rc;
+	size_t at = record_begin(out);
+
+	record_key(out, &n, DescribeTableOutput_Table);
+	table_description_put(out, r->store, t, "ACTIVE", c);
+	record_end(out, at, n);
+	return ERR_OK;
+}
+
+static enum err list_tables(struct store_reader *r, const struct request *req, struct buf *out, struct fault *f)
+{
+	const struct catalog *c = reader_catalog(r);
+	struct slice after = record_str(&req->in, ListTablesInput_ExclusiveStartTableName);
+	size_t limit = (size_t)record_int(&req->in, ListTablesInput_Limit, LIST_LIMIT);
+	size_t from = slice_present(after) ? catalog_after(c, after) : 0;
+	size_t to = c->n - from > limit ? from + limit : c->n;
+	unsigned n = 0;
+
+	(void)f;
+	size_t at = record_begin(out);
+
+	if (to < c->n)
+		record_put_str(out, &n, ListTablesOutput_LastEvaluatedTableName, c->by_name[to - 1]->table.name);
+	record_key(out, &n, ListTablesOutput_TableNames);
+	mp_put_array(out, (uint32_t)(to - from));
+	for (size_t i = from; i < to; i++)
+		mp_put_str(out, c->by_name[i]->table.name);
+	record_end(out, at, n);
+	return ERR_OK;
+}
+
+static enum err describe_ttl(struct store_reader *r, const struct request *req, struct buf *out, struct fault *f)
+{
+	const struct catalog_table *t;
+	unsigned n = 0, k = 0;
+	enum err rc = find_table(r, record_str(&req->in, DescribeTimeToLiveInput_TableName), &t, f);
+
+	if (rc != ERR_OK)
+		return rc;
+	bool enabled = slice_present(t->facts.ttl_attribute);
+	size_t at = record_begin(out);
+
+	record_key(out, &n, DescribeTimeToLiveOutput_TimeToLiveDescription);
+	size_t inner = record_begin(out);
+
+	if (enabled)
+		record_put_str(out, &k, TimeToLiveDescription_AttributeName, t->facts.ttl_attribute);
+	record_put_str(out, &k, TimeToLiveDescription_TimeToLiveStatus, slice_str(enabled ? "ENABLED" : "DISABLED"));
+	record_end(out, inner, k);
+	record_end(out, at, n);
+	return ERR_OK;
+}
+
+static enum err list_tags(struct store_reader *r, const struct request *req, struct buf *out, struct fault *f)
+{
+	struct slice arn = record_str(&req->in, ListTagsOfResourceInput_ResourceArn);
+	const struct catalog_table *t;
+	unsigned n = 0;
+
+	if (!slice_starts_with(arn, SLICE_LIT("arn:aws:dynamodb:")))
+		return fault_set(f, MSG_RESOURCE_ARN, SLICE_FMT(arn));
+	t = reader_catalog_table(r, arn);
+	if (t == NULL)
+		return fault_set(f, MSG_RESOURCE_UNKNOWN, SLICE_FMT(arn));
+	size_t at = record_begin(out);
+
+	record_key(out, &n, ListTagsOfResourceOutput_Tags);
+	if (record_has(&t->spec, CreateTableInput_Tags))
+		buf_put_slice(out, t->spec.m[CreateTableInput_Tags]);
+	else
+		mp_put_array(out, 0);
+	record_end(out, at, n);
+	return ERR_OK;
+}
+
+static enum err describe_limits(struct store_reader *r, const struct request *req, struct buf *out, struct fault *f)
+{
+	unsigned n = 0;
+	size_t at = record_begin(out);
+
+	(void)r, (void)req, (void)f;
+	record_put_int(out, &n, DescribeLimitsOutput_AccountMaxReadCapacityUnits, 80000);
+	record_put_int(out, &n, DescribeLimitsOutput_AccountMaxWriteCapacityUnits, 80000);
+	record_put_int(out, &n, DescribeLimitsOutput_TableMaxReadCapacityUnits, 40000);
+	record_put_int(out, &n, DescribeLimitsOutput_TableMaxWriteCapacityUnits, 40000);
+	record_end(out, at, n);
+	return ERR_OK;
+}
+
+static enum err describe_backups(struct store_reader *r, const struct request *req, struct buf *out, struct fault *f)
+{
+	const struct catalog_table *t;
+	unsigned n = 0, k = 0, j = 0;
+	struct slice name = record_str(&req->in, DescribeContinuousBackupsInput_TableName);
+
+	t = reader_catalog_table(r, name);
+	if (t == NULL)
+		return fault_set(f, MSG_BACKUP_TABLE, SLICE_FMT(name));
+	size_t at = record_begin(out);
+
+	record_key(out, &n, DescribeContinuousBackupsOutput_ContinuousBackupsDescription);
+	size_t backups = record_begin(out);
+
+	record_put_str(out, &k, ContinuousBackupsDescription_ContinuousBackupsStatus, SLICE_LIT("ENABLED"));
+	record_key(out, &k, ContinuousBackupsDescription_PointInTimeRecoveryDescription);
+	size_t recovery = record_begin(out);
+
+	record_put_str(out, &j, PointInTimeRecoveryDescription_PointInTimeRecoveryStatus, SLICE_LIT("DISABLED"));
+	record_end(out, recovery, j);
+	record_end(out, backups, k);
+	record_end(out, at, n);
+	return ERR_OK;
+}
+
+static describe_fn *const describe_of[OP_COUNT] = {
+	[OP_DescribeTable] = describe_table,
+	[OP_ListTables] = list_tables,
+	[OP_DescribeTimeToLive] = describe_ttl,
+	[OP_ListTagsOfResource] = list_tags,
+	[OP_DescribeLimits] = describe_limits,
+	[OP_DescribeContinuousBackups] = describe_backups,
+};
+
+enum err store_describe(struct store_reader *r, const struct request *req, struct buf *out, struct fault *f)
+{
+	size_t before = out->n;
+	enum err rc = describe_of[req->op] == NULL ? fault_set(f, MSG_NOT_SUPPORTED, op_info[req->op].name)
+		: request_check(req, f);
+
+	if (rc == ERR_OK)
+		rc = describe_of[req->op](r, req, out, f);
+	if (rc == ERR_OK && out->failed)
+		rc = fault_set(f, MSG_NO_MEMORY);
+	if (rc != ERR_OK && !out->failed)
+		out->n = before;
+	return rc;
+}

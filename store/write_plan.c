@@ -1,0 +1,239 @@
+#include "store/write_plan.h"
+
+#include "protocol/expr_legacy.h"
+#include "protocol/messages.h"
+#include "store/check_key.h"
+#include "store/item_apply.h"
+#include "store/keycode.h"
+#include "store/params.h"
+
+static write_prepare *const prepare_of[OP_COUNT] = {
+	[OP_PutItem] = put_item_prepare,
+	[OP_DeleteItem] = delete_item_prepare,
+	[OP_UpdateItem] = update_item_prepare,
+	[OP_BatchWriteItem] = batch_write_prepare,
+	[OP_CreateTable] = create_table_prepare,
+	[OP_DeleteTable] = delete_table_prepare,
+};
+
+enum err store_prepare(struct store_reader *r, struct store_write *w)
+{
+	struct arena *a = w->req->arena;
+
+	fault_init(&w->fault, a);
+	w->next = NULL;
+	w->plan = arena_zalloc(a, sizeof *w->plan);
+	if (w->plan == NULL)
+		return w->result = fault_set(&w->fault, MSG_NO_MEMORY);
+	w->result = prepare_of[w->req->op] == NULL ? fault_set(&w->fault, MSG_NOT_SUPPORTED, op_info[w->req->op].name)
+		: request_check(w->req, &w->fault);
+	if (w->result == ERR_OK)
+		w->result = prepare_of[w->req->op](r, w);
+	if (w->result != ERR_OK)
+		write_plan_release(w->plan);
+	return w->result;
+}
+
+void write_plan_release(struct write_plan *p)
+{
+	for (; p->exprs != NULL; p->exprs = p->exprs->next)
+		expr_unref(&p->exprs->expr);
+}
+
+enum err write_plan_ops(struct store_write *w, unsigned n)
+{
+	w->plan->op = arena_zalloc(w->req->arena, n * sizeof *w->plan->op);
+	w->plan->ops = n;
+	return w->plan->op != NULL ? ERR_OK : fault_set(&w->fault, MSG_NO_MEMORY);
+}
+
+/* ---- expressions ---- */
+
+static enum err parse(struct store_reader *r, struct store_write *w, enum expr_kind kind, struct slice text,
+	struct expr **out, struct fault *f)
+{
+	struct expr_hold *h = arena_zalloc(w->req->arena, sizeof *h);
+
+	if (h == NULL)
+		return fault_set(f, MSG_NO_MEMORY);
+	enum err rc = expr_cache_parse(r->exprs, kind, text, out, f);
+
+	if (rc != ERR_OK)
+		return rc;
+	*h = (struct expr_hold){ *out, w->plan->exprs };
+	w->plan->exprs = h;
+	return ERR_OK;
+}
+
+static struct slice member(const struct record *in, uint32_t id)
+{
+	return id != PARAMS_END ? in->m[id] : SLICE_NONE;
+}
+
+static struct slice text_of(const struct record *in, uint32_t id)
+{
+	return id != PARAMS_END ? record_str(in, id) : SLICE_NONE;
+}
+
+static enum err bind_legacy(struct store_write *w, const struct record *in, const struct op_params *p,
+	struct item_op *op, struct fault *f)
+{
+	struct slice updates = member(in, p->attribute_updates), expected = member(in, p->expected);
+	struct slice operator = text_of(in, p->conditional_operator);
+	enum err rc = ERR_OK;
+
+	if (slice_present(operator) && !slice_present(expected))
+		return fault_set(f, MSG_OPERATOR_WITHOUT_EXPECTED);
+	if (slice_present(updates))
+		rc = legacy_updates(updates, w->req->arena, &op->update, f);
+	if (rc == ERR_OK && slice_present(expected))
+		rc = legacy_expected(expected, operator, w->req->arena, &op->condition, f);
+	return rc;
+}
+
+enum err write_bind(struct store_reader *r, struct store_write *w, const struct record *in, const struct op_params *p,
+	struct item_op *op, struct fault *f)
+{
+	struct slice condition = text_of(in, p->condition), update = text_of(in, p->update);
+	struct expr_env env;
+	struct expr *e;
+
+	if (!slice_present(condition) && !slice_present(update))
+		return bind_legacy(w, in, p, op, f);
+	enum err rc = expr_env_init(&env, member(in, p->names), member(in, p->values), true, w->req->arena, f);
+
+	if (rc == ERR_OK && slice_present(update)) {
+		rc = parse(r, w, EXPR_UPDATE, update, &e, f);
+		if (rc == ERR_OK)
+			rc = update_bind(e, &env, &op->update, f);
+	}
+	if (rc == ERR_OK && slice_present(condition)) {
+		rc = parse(r, w, EXPR_CONDITION, condition, &e, f);
+		if (rc == ERR_OK)
+			rc = condition_bind(e, &env, &op->condition, f);
+	}
+	return rc == ERR_OK ? expr_env_unused(&env, f) : rc;
+}
+
+/* ---- table, key, return values ---- */
+
+enum err write_address(struct store_write *w, const struct table *t, struct slice key_or_item, uint64_t hash,
+	struct item_op *op, struct fault *f)
+{
+	struct arena *a = w->req->arena;
+	struct buf b;
+
+	op->table = t->id;
+	op->hash = hash;
+	op->key = op->kind == ITEM_PUT ? check_key_of(t, key_or_item, a) : key_or_item;
+	if (!slice_present(op->key))
+		return fault_set(f, MSG_NO_MEMORY);
+	buf_init(&b);
+	bool made = keycode_hashed(&b, t->id, &t->key, op->key, hash) && !b.failed;
+
+	op->ekey = made ? arena_copy(a, buf_slice(&b)) : SLICE_NONE;
+	buf_release(&b);
+	return slice_present(op->ekey) ? ERR_OK : fault_set(f, MSG_NO_MEMORY);
+}
+
+enum err write_returning(struct store_write *w, unsigned id, bool only_old, struct fault *f)
+{
+	static const struct { const char *name; enum returning value; } all[] = {
+		{ "NONE", RETURN_NONE }, { "ALL_OLD", RETURN_ALL_OLD }, { "UPDATED_OLD", RETURN_UPDATED_OLD },
+		{ "ALL_NEW", RETURN_ALL_NEW }, { "UPDATED_NEW", RETURN_UPDATED_NEW },
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (record_is(&w->req->in, id, all[i].name))
+			w->plan->returning = all[i].value;
+	return only_old && w->plan->returning > RETURN_ALL_OLD ? fault_set(f, MSG_RETURN_VALUES) : ERR_OK;
+}
+
+/* ---- the answer of a write of one item ---- */
+
+/* PutItemOutput, DeleteItemOutput and UpdateItemOutput have the same members in the same places. */
+_Static_assert((int)PutItemOutput_Attributes == (int)UpdateItemOutput_Attributes
+	&& (int)PutItemOutput_Attributes == (int)DeleteItemOutput_Attributes
+	&& (int)PutItemOutput_ConsumedCapacity == (int)UpdateItemOutput_ConsumedCapacity
+	&& (int)PutItemOutput_ConsumedCapacity == (int)DeleteItemOutput_ConsumedCapacity
+	&& (int)PutItemOutput_ItemCollectionMetrics == (int)UpdateItemOutput_ItemCollectionMetrics
+	&& (int)PutItemOutput_ItemCollectionMetrics == (int)DeleteItemOutput_ItemCollectionMetrics, "one answer for three");
+
+static void put_attributes(struct buf *out, unsigned *n, const struct write_plan *p)
+{
+	const struct item_op *op = &p->op[0];
+	bool of_old = p->returning == RETURN_ALL_OLD || p->returning == RETURN_UPDATED_OLD;
+	struct slice image = of_old ? op->old : op->new;
+
+	if (p->returning == RETURN_NONE || !slice_present(image))
+		return;
+	if (p->returning == RETURN_ALL_OLD || p->returning == RETURN_ALL_NEW) {
+		record_key(out, n, PutItemOutput_Attributes);
+		buf_put_slice(out, image);
+		return;
+	}
+	if (op->update == NULL)
+		return;
+	size_t at = out->n;
+	unsigned before = *n;
+
+	record_key(out, n, PutItemOutput_Attributes);
+	if (!update_returned(op->update, image, out) && !out->failed) {
+		out->n = at;
+		*n = before;
+	}
+}
+
+void item_collection_metrics_put(struct buf *out, const struct table *t, struct slice key)
+{
+	unsigned n = 0;
+	size_t at = record_begin(out);
+
+	record_key(out, &n, ItemCollectionMetrics_ItemCollectionKey);
+	mp_put_map(out, 1);
+	mp_put_str(out, t->key.hash[0].name);
+	buf_put_slice(out, map_get(key, t->key.hash[0].name));
+	record_key(out, &n, ItemCollectionMetrics_SizeEstimateRangeGB);
+	mp_put_array(out, 2);
+	mp_put_double(out, 0);
+	mp_put_double(out, 1);
+	record_end(out, at, n);
+}
+
+static void put_answer(struct write_batch *b, struct store_write *w)
+{
+	const struct write_plan *p = w->plan;
+	const struct catalog_table *ct = catalog_find_id(b->catalog, p->op[0].table);
+	unsigned n = 0;
+	size_t at = record_begin(w->out);
+
+	put_attributes(w->out, &n, p);
+	if (p->report != REPORT_NONE) {
+		record_key(w->out, &n, PutItemOutput_ConsumedCapacity);
+		consumed_put(w->out, &p->op[0].cost, p->report, false);
+	}
+	if (p->metrics && ct->table.lsis != 0) {
+		record_key(w->out, &n, PutItemOutput_ItemCollectionMetrics);
+		item_collection_metrics_put(w->out, &ct->table, p->op[0].key);
+	}
+	record_end(w->out, at, n);
+}
+
+enum err write_apply_one(struct write_batch *b, struct store_write *w)
+{
+	struct write_txn t;
+
+	write_txn_begin(&t, b, w->req->arena);
+	enum err rc = item_apply(&t, &w->plan->op[0], false, &w->fault);
+
+	if (rc == ERR_OK) {
+		put_answer(b, w);
+		if (w->out->failed)
+			rc = fault_set(&w->fault, MSG_NO_MEMORY);
+	}
+	if (rc != ERR_OK) {
+		write_txn_abort(&t);
+		return rc;
+	}
+	return write_txn_commit(&t, &w->fault);
+}
