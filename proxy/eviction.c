@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { SMALL_PERCENT = 10, GHOST_WAYS = 8, GHOST_BUCKETS_MIN = 16, CLOCK_SHIFT = 6 };
+enum { SMALL_PERCENT = 10, GHOST_PERCENT = 200, GHOST_WAYS = 8, GHOST_BUCKETS_MIN = 16, CLOCK_SHIFT = 6 };
 
 struct ghost_slot {
 	uint32_t print;
@@ -56,7 +56,7 @@ static void ghost_fit(struct eviction *v)
 	size_t want = v->ghost_buckets != 0 ? v->ghost_buckets : GHOST_BUCKETS_MIN;
 	struct ghost_slot *grown;
 
-	while (want * GHOST_WAYS < eviction_count(v) + eviction_count(v) / 2)
+	while (want * GHOST_WAYS < eviction_count(v) * 5 / 2)
 		want *= 2;
 	if (want == v->ghost_buckets)
 		return;
@@ -79,11 +79,11 @@ static void ghost_remember(struct eviction *v, const struct eviction_node *n)
 		ghost_store(v, v->ghost, v->ghost_buckets, (struct ghost_slot){ print_of(n->hash), ghost_now(v) });
 }
 
-/* Was it evicted not longer ago than the main queue's worth of bytes? It is forgotten then. */
+/* Was it evicted not longer ago than GHOST_PERCENT of all bytes? It is forgotten then. */
 static bool ghost_recall(struct eviction *v, uint64_t hash)
 {
 	uint32_t print = print_of(hash);
-	uint64_t reach = (v->max_bytes - v->max_bytes * SMALL_PERCENT / 100) >> CLOCK_SHIFT;
+	uint64_t reach = v->max_bytes * GHOST_PERCENT / 100 >> CLOCK_SHIFT;
 	struct ghost_slot *b;
 
 	if (v->ghost == NULL)
@@ -164,11 +164,39 @@ void eviction_add(struct eviction *v, struct eviction_node *n)
 	push(v, ghost_recall(v, n->hash) ? EVICTION_MAIN : EVICTION_SMALL, n);
 }
 
+/* ---- who goes ---- */
+
+static uint64_t mean_bytes(const struct eviction *v)
+{
+	size_t n = eviction_count(v);
+
+	return n != 0 ? eviction_bytes(v) / n : 0;
+}
+
+/* Uses it takes to pass from the small queue to the main one. A small entry's place costs little, a large one's keeps out
+ * many others. */
+static unsigned price_of_main(const struct eviction *v, const struct eviction_node *n)
+{
+	uint64_t mean = mean_bytes(v);
+
+	return n->bytes > 4 * mean ? 3 : n->bytes >= mean / 2 ? 2 : 1;
+}
+
+/* Uses it takes to stay in the main queue for another round. */
+static unsigned price_of_stay(const struct eviction *v, const struct eviction_node *n)
+{
+	uint64_t mean = mean_bytes(v);
+
+	return n->bytes > 6 * mean ? 3 : n->bytes > 2 * mean ? 2 : 1;
+}
+
 /* Take the oldest of a queue and decide: true if it goes, false if it has been put elsewhere. */
 static bool small_lets_go(struct eviction *v, struct eviction_node *n)
 {
+	bool earned = n->freq >= price_of_main(v, n);
+
 	eviction_remove(v, n);
-	if (n->freq > 1) {
+	if (earned) {
 		n->freq = 0;
 		push(v, EVICTION_MAIN, n);
 		return false;
@@ -179,9 +207,11 @@ static bool small_lets_go(struct eviction *v, struct eviction_node *n)
 
 static bool main_lets_go(struct eviction *v, struct eviction_node *n)
 {
+	unsigned price = price_of_stay(v, n);
+
 	eviction_remove(v, n);
-	if (n->freq > 0) {
-		n->freq--;
+	if (n->freq >= price) {
+		n->freq = (uint8_t)(n->freq - price);
 		push(v, EVICTION_MAIN, n);
 		return false;
 	}

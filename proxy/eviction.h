@@ -1,4 +1,4 @@
-/* eviction - which entry goes when the bytes run out: S3-FIFO, counted in bytes.
+/* eviction - which entry goes when the bytes run out: S3-FIFO, counted in bytes and aware of sizes.
  *
  *                    ghost remembers it
  *          add ---------------------------------.
@@ -10,7 +10,9 @@
  * Most keys are asked for once. They pass through the small queue, a tenth of the bytes, and never disturb the main
  * one; what comes back soon after it went (the ghost knows) was worth keeping and goes to the main queue. A use only
  * bumps a two-bit counter, so that a hit moves nothing. After Yang et al., "FIFO queues are all you need for cache
- * eviction", SOSP 2023; bench/eviction.c measures it, and what was changed, against LRU and the optimum.
+ * eviction", SOSP 2023, with two changes that bench/eviction.c measured, as share of the gap between LRU and the optimum:
+ * the ghost reaches back twice the cache instead of nine tenths of it (21.6 -> 26.1 %, objects of one size), and a large
+ * entry must have been used more often than a small one to stay (26.6 -> 32.8 %, sizes as they are).
  *
  * N1. bytes is the sum of the nodes' bytes; every node added is in one queue until removed or given out as a victim.
  * N2. The ghost is a help, not a truth: it may forget, and confuse two hashes, and the cache is as correct as before.
