@@ -85,7 +85,7 @@ $(ARCHIVES):
 	ar rcs $@ $^
 
 $(B)/libdynax.so: $(call obj,$(CLIENT_SRC) $(PROTOCOL_SRC)) protocol/client/dynax.map
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libdynax.so.0 -Wl,--version-script=protocol/client/dynax.map \
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libdynax.so.0 -Wl,-z,defs -Wl,--version-script=protocol/client/dynax.map \
 		$(filter %.o,$^) -o $@ $(CLIENT_LIBS) $(PROTOCOL_LIBS)
 
 $(B)/dynaxd: $(call obj,proxy/main.c) $(B)/libproxy.a $(B)/libstore.a $(B)/libprotocol.a
