@@ -49,6 +49,8 @@ struct backend_ops {
 	void (*get_all)(struct backend_reader *r, struct backend_key *key, unsigned n, struct backend_read *rd);
 	enum err (*query_prepare)(struct backend_reader *r, const struct request *req, struct store_query *q, struct fault *f);
 	void (*query)(struct backend_reader *r, const struct request *req, struct store_query *q, struct backend_read *rd);
+	/* Once for each prepared query, run or not; after done. */
+	void (*query_end)(struct backend_reader *r, struct store_query *q);
 	enum err (*describe)(struct backend_reader *r, const struct request *req, struct buf *out, struct fault *f);
 	/* As store_prepare and store_submit; w->done runs on the worker. */
 	enum err (*prepare)(struct backend_reader *r, struct store_write *w);

@@ -24,6 +24,7 @@ struct config;
 struct event;
 struct event_base;
 struct expr_cache;
+struct flights;
 struct json_reader;
 
 /* What all workers share; constant while they run. Owned by the server. */
@@ -33,6 +34,7 @@ struct shared {
 	struct epochs *epochs;
 	struct item_cache *items;          /* NULL = off */
 	struct query_cache *queries;       /* NULL = off */
+	struct flights *flights;           /* NULL = off */
 };
 
 /* Limits of connections. Copied to each worker; a reload posts new ones. Milliseconds. */

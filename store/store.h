@@ -82,6 +82,10 @@ enum err store_query_prepare(struct store_reader *r, const struct request *req, 
 enum err store_query_run(struct store_reader *r, const struct request *req, struct store_query *q, struct buf *out,
 	struct fault *f) __attribute__((warn_unused_result));
 
+/* Give back what prepare took (references to parsed expressions): once for each query that prepare returned ERR_OK for,
+ * run or not. */
+void store_query_end(struct store_query *q);
+
 /* DescribeTable, ListTables, and the others of OP_DESCRIBE: the answer record is appended. */
 enum err store_describe(struct store_reader *r, const struct request *req, struct buf *out, struct fault *f)
 	__attribute__((warn_unused_result));
