@@ -12,11 +12,29 @@
 #ifndef DYNAX_PROXY_BACKEND_H
 #define DYNAX_PROXY_BACKEND_H
 
+#include "proxy/mailbox.h"
 #include "store/store.h"
 
 struct backend;
 struct backend_reader;     /* a worker's own access */
 struct worker;
+
+/* What a backend notes of a read in flight. */
+enum backend_job_kind { BACKEND_GET, BACKEND_GET_ALL, BACKEND_QUERY };
+struct backend_job {
+	struct mail mail;
+	struct backend_read *next;
+	struct backend_reader *reader;
+	enum backend_job_kind kind;
+	const struct table *table;       /* get */
+	struct slice key;
+	uint64_t hash;
+	struct backend_key *keys;        /* get_all */
+	unsigned n;
+	const struct request *req;       /* query */
+	struct store_query *query;
+	struct buf copy;                 /* of items, when they were read on another thread */
+};
 
 /* One read in flight. The caller owns it, and keeps it alive until `done`. */
 struct backend_read {
@@ -26,6 +44,7 @@ struct backend_read {
 	struct slice item;               /* of get: the item, or absent; borrowed until done returns */
 	struct buf *out;                 /* of query: the answer record is appended */
 	void *arg;                       /* the caller's */
+	struct backend_job job;          /* the backend's */
 };
 
 /* One of several items that are read from one view; hash and key as for get. */

@@ -20,6 +20,7 @@ struct call *call_new(struct worker *w)
 		buf_init(&c->out);
 	}
 	c->worker = w;
+	w->calls_live++;
 	c->start_ns = w->now_ns;
 	c->req = (struct request){ .op = OP_COUNT };
 	fault_init(&c->fault, &c->arena);
@@ -32,6 +33,7 @@ void call_drop(struct call *c)
 
 	if (c->conn != NULL)
 		conn_call_end(c->conn);
+	w->calls_live--;
 	if (w->calls_free >= WORKER_SPARE_CALLS) {
 		arena_release(&c->arena);
 		buf_release(&c->out);

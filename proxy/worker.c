@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -267,6 +268,7 @@ struct worker *worker_new(const struct shared *s, const struct limits *l, unsign
 	w->epochs = s->epochs;
 	w->items = s->items;
 	w->queries = s->queries;
+	w->flights = s->flights;
 	w->limits = *l;
 	w->number = number;
 	w->mailbox.fd = -1;
@@ -288,6 +290,7 @@ static void *run(void *arg)
 
 	current = w;
 	event_base_dispatch(w->base);
+	atomic_store(&w->ended, true);
 	return NULL;
 }
 
@@ -300,19 +303,6 @@ bool worker_start(struct worker *w)
 void worker_join(struct worker *w)
 {
 	pthread_join(w->thread, NULL);
-}
-
-void worker_release(struct worker *w)
-{
-	const struct worker *was = current;
-
-	current = w;
-	while (w->conns != NULL)
-		conn_close(w->conns, CONN_SHUTDOWN);
-	on_resume(-1, 0, w);
-	if (w->reader != NULL)
-		w->backend->ops->reader_free(&w->reader);
-	current = was;
 }
 
 static void free_calls(struct worker *w)
@@ -333,6 +323,25 @@ static void free_event(struct event *e)
 		event_free(e);
 }
 
+/* Close what is open, and wait for the answers that are on their way: they would come to a freed mailbox. */
+static void wind_up(struct worker *w)
+{
+	struct pollfd p = { .fd = w->mailbox.fd, .events = POLLIN };
+
+	w->draining = true;
+	while (w->conns != NULL)
+		conn_close(w->conns, CONN_SHUTDOWN);
+	on_resume(-1, 0, w);
+	for (;;) {
+		mailbox_deliver(&w->mailbox);
+		worker_settle(w);
+		if (w->calls_live == 0)
+			break;
+		poll(&p, 1, WORKER_TICK_MS);
+	}
+	w->backend->ops->reader_free(&w->reader);
+}
+
 void worker_free(struct worker **wp)
 {
 	struct worker *w = *wp;
@@ -341,11 +350,10 @@ void worker_free(struct worker **wp)
 	if (w == NULL)
 		return;
 	current = w;
-	w->draining = true;
-	if (w->mailbox.fd >= 0)
-		mailbox_deliver(&w->mailbox);
-	mailbox_release(&w->mailbox);
+	if (w->reader != NULL)
+		wind_up(w);
 	current = was;
+	mailbox_release(&w->mailbox);
 	free_calls(w);
 	while (w->spares > 0)
 		buf_release(&w->spare[--w->spares]);

@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #include "proxy/backend.h"
+#include "proxy/flight.h"
 #include "proxy/item_cache.h"
 #include "proxy/mailbox.h"
 #include "proxy/metrics.h"
@@ -24,7 +25,6 @@ struct config;
 struct event;
 struct event_base;
 struct expr_cache;
-struct flights;
 struct json_reader;
 
 /* What all workers share; constant while they run. Owned by the server. */
@@ -34,7 +34,7 @@ struct shared {
 	struct epochs *epochs;
 	struct item_cache *items;          /* NULL = off */
 	struct query_cache *queries;       /* NULL = off */
-	struct flights *flights;           /* NULL = off */
+	struct flights *flights;           /* requests that miss together; never NULL */
 };
 
 /* Limits of connections. Copied to each worker; a reload posts new ones. Milliseconds. */
@@ -59,6 +59,7 @@ struct worker {
 	struct epochs *epochs;
 	struct item_cache *items;          /* NULL = off */
 	struct query_cache *queries;       /* NULL = off */
+	struct flights *flights;
 	struct expr_cache *exprs;
 	struct metrics *metrics;
 	uint64_t now_ns;                   /* CLOCK_MONOTONIC at the start of this event */
@@ -76,7 +77,7 @@ struct worker {
 	struct buf spare[WORKER_SPARE_BUFS];
 	unsigned spares;
 	struct call *free_calls;
-	unsigned calls_free;
+	unsigned calls_free, calls_live;
 	uint64_t seed[2];                  /* request ids */
 	char date[32];                     /* HTTP Date, of second date_s */
 	int64_t date_s;
@@ -84,6 +85,7 @@ struct worker {
 	unsigned number;
 
 	pthread_t thread;
+	_Atomic bool ended;                /* its loop has; worker_join will not wait */
 	struct mail drain_mail, stop_mail;
 };
 
@@ -94,9 +96,8 @@ bool worker_start(struct worker *w);
 void worker_drain(struct worker *w);
 void worker_stop(struct worker *w);
 void worker_join(struct worker *w);
-/* After join. First step: closes connections and gives up the backend's reader. */
-void worker_release(struct worker *w);
-/* Second, after the backend is closed: takes in what its threads still sent, and frees. */
+/* After join, or never started: closes connections, waits for what is still in flight at the backend, and frees. The backend
+ * must be open still. */
 void worker_free(struct worker **w);
 /* Any thread: take over an accepted socket. False, and the socket is the caller's, if out of memory. */
 enum door { DOOR_HTTP, DOOR_MSGPACK };

@@ -1,0 +1,26 @@
+/* admin - /metrics, /healthz and /readyz, for those who watch over the daemon.
+ *
+ * evhttp serves it: a scrape a second is no hot path.
+ *
+ * Threads: the main thread; it reads the workers' counters while they run (metrics.h). */
+#ifndef DYNAX_PROXY_ADMIN_H
+#define DYNAX_PROXY_ADMIN_H
+
+#include <event2/event.h>
+
+#include "protocol/buf.h"
+
+struct admin;
+
+struct admin_source {
+	void (*metrics)(void *arg, struct buf *out);
+	/* False, and why: not ready to serve. */
+	bool (*ready)(void *arg, const char **why);
+	void *arg;
+};
+
+/* Takes over fd, a listening socket, also on failure. */
+struct admin *admin_new(struct event_base *base, int fd, const struct admin_source *source);
+void admin_free(struct admin **a);
+
+#endif

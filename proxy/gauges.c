@@ -1,0 +1,92 @@
+#include "proxy/gauges.h"
+
+#include <inttypes.h>
+
+static void put(struct buf *out, const char *name, const char *type, const char *help, uint64_t v)
+{
+	buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", name, help, name, type, name, v);
+}
+
+static void put_seconds(struct buf *out, const char *name, const char *help, uint64_t ns)
+{
+	buf_printf(out, "# HELP %s %s\n# TYPE %s counter\n%s %.9f\n", name, help, name, name, (double)ns * 1e-9);
+}
+
+static void items(struct buf *out, const struct item_cache *c)
+{
+	struct item_cache_stats s;
+
+	item_cache_stats(c, &s);
+	put(out, "dynax_item_cache_hits_total", "counter", "items served from the cache", s.hits);
+	put(out, "dynax_item_cache_misses_total", "counter", "items that were not in the cache", s.misses);
+	put(out, "dynax_item_cache_negative_hits_total", "counter", "absent items served from the cache", s.negative_hits);
+	put(out, "dynax_item_cache_fills_total", "counter", "items taken in", s.fills);
+	put(out, "dynax_item_cache_fills_refused_total", "counter", "items not taken in, for a write came between", s.fills_refused);
+	put(out, "dynax_item_cache_evictions_total", "counter", "items that made room", s.evictions);
+	put(out, "dynax_item_cache_expirations_total", "counter", "items whose time to live was over", s.expirations);
+	put(out, "dynax_item_cache_invalidations_total", "counter", "items replaced or dropped by writes", s.invalidations);
+	put(out, "dynax_item_cache_bytes", "gauge", "bytes in use", s.bytes);
+	put(out, "dynax_item_cache_entries", "gauge", "entries", s.entries);
+	put(out, "dynax_item_cache_negative_entries", "gauge", "entries for absent items", s.negative_entries);
+}
+
+static void queries(struct buf *out, const struct query_cache *c)
+{
+	struct query_cache_stats s;
+
+	query_cache_stats(c, &s);
+	put(out, "dynax_query_cache_hits_total", "counter", "answers served from the cache", s.hits);
+	put(out, "dynax_query_cache_misses_total", "counter", "answers that were not in the cache", s.misses);
+	put(out, "dynax_query_cache_fills_total", "counter", "answers taken in", s.fills);
+	put(out, "dynax_query_cache_fills_refused_total", "counter", "answers not taken in, for a write came between", s.fills_refused);
+	put(out, "dynax_query_cache_evictions_total", "counter", "answers that made room", s.evictions);
+	put(out, "dynax_query_cache_expirations_total", "counter", "answers whose time to live was over", s.expirations);
+	put(out, "dynax_query_cache_stale_drops_total", "counter", "answers dropped because their partition has changed", s.stale_drops);
+	put(out, "dynax_query_cache_bytes", "gauge", "bytes in use", s.bytes);
+	put(out, "dynax_query_cache_entries", "gauge", "entries", s.entries);
+}
+
+static void store(struct buf *out, struct backend *b)
+{
+	struct store_stats s;
+
+	b->ops->stats(b, &s);
+	put(out, "dynax_store_writes_total", "counter", "writes carried out", s.writes);
+	put(out, "dynax_store_batches_total", "counter", "batches of writes, each made durable at once", s.batches);
+	put(out, "dynax_store_batch_writes_max", "gauge", "largest batch", s.batch_writes_max);
+	put_seconds(out, "dynax_store_batch_seconds_total", "time from a batch's first write to its answers", s.batch_ns_total);
+	put(out, "dynax_store_tables", "gauge", "tables", s.tables);
+	put(out, "dynax_engine_lsn_published", "gauge", "newest visible log sequence number", s.engine.lsn_published);
+	put(out, "dynax_engine_lsn_checkpointed", "gauge", "newest log sequence number in LMDB", s.engine.lsn_checkpointed);
+	put(out, "dynax_engine_overlay_bytes", "gauge", "recent writes held in memory", s.engine.overlay_bytes);
+	put(out, "dynax_engine_log_bytes", "gauge", "bytes of log segments", s.engine.log_bytes);
+	put(out, "dynax_engine_log_segments", "gauge", "log segments", s.engine.log_segments);
+	put(out, "dynax_engine_map_bytes", "gauge", "size of LMDB's map", s.engine.map_bytes);
+	put(out, "dynax_engine_map_used_bytes", "gauge", "bytes of LMDB's pages in use", s.engine.map_used_bytes);
+	put(out, "dynax_engine_map_free_bytes", "gauge", "bytes of LMDB's pages to be used again", s.engine.map_free_bytes);
+	put(out, "dynax_engine_transactions_total", "counter", "transactions committed", s.engine.transactions);
+	put(out, "dynax_engine_flushes_total", "counter", "log syncs", s.engine.batches);
+	put_seconds(out, "dynax_engine_flush_seconds_total", "time in log syncs", s.engine.flush_ns_total);
+	put(out, "dynax_engine_checkpoints_total", "counter", "checkpoints", s.engine.checkpoint_count);
+	put_seconds(out, "dynax_engine_checkpoint_seconds_total", "time in checkpoints", s.engine.checkpoint_ns_total);
+	put_seconds(out, "dynax_engine_writer_stall_seconds_total", "time that the writer waited for a checkpoint",
+		s.engine.writer_stall_ns_total);
+	put(out, "dynax_engine_readers", "gauge", "views open", s.engine.readers);
+}
+
+void gauges_write(struct buf *out, const struct shared *s, const struct server_gauges *g)
+{
+	uint64_t flying, joined;
+
+	if (s->items != NULL)
+		items(out, s->items);
+	if (s->queries != NULL)
+		queries(out, s->queries);
+	flights_stats(s->flights, &flying, &joined);
+	put(out, "dynax_flights", "gauge", "reads of the store that others may join", flying);
+	put(out, "dynax_flights_joined_total", "counter", "requests that shared another one's read", joined);
+	store(out, s->backend);
+	put(out, "dynax_accept_pauses_total", "counter", "times that accepting rested for want of descriptors", g->accept_pauses);
+	put(out, "dynax_connections_max", "gauge", "connections taken at most", g->max_connections);
+	put(out, "dynax_descriptors_max", "gauge", "limit of descriptors", g->descriptors);
+}
