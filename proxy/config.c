@@ -312,8 +312,8 @@ static bool next_arg(int argc, char *const *argv, int *i, const struct option **
 static bool load_args(struct config *c, int argc, char *const *argv, bool only_config, struct config_error *e)
 {
 	for (int i = 1; i < argc; i++) {
-		const struct option *o;
-		const char *value;
+		const struct option *o = NULL;
+		const char *value = NULL;
 
 		if (!next_arg(argc, argv, &i, &o, &value, e))
 			return false;
