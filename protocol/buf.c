@@ -70,6 +70,15 @@ void buf_put(struct buf *b, const void *p, size_t n)
 	b->n += n;
 }
 
+void buf_insert(struct buf *b, size_t at, struct slice s)
+{
+	if (s.n == 0 || buf_reserve(b, s.n) == NULL)
+		return;
+	memmove(b->p + at + s.n, b->p + at, b->n - at);
+	memcpy(b->p + at, s.p, s.n);
+	b->n += s.n;
+}
+
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
 	va_list args, again;

@@ -25,6 +25,8 @@ void buf_clear(struct buf *b);
  * NULL, and failed, if there is none. */
 uint8_t *buf_reserve(struct buf *b, size_t n) __attribute__((warn_unused_result));
 void buf_put(struct buf *b, const void *p, size_t n);
+/* Put bytes in the middle: what stands from `at` on moves back. */
+void buf_insert(struct buf *b, size_t at, struct slice s);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Give the bytes away (free() them); the buf is empty afterwards. */
 uint8_t *buf_take(struct buf *b, size_t *n);

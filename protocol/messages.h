@@ -175,6 +175,41 @@
 #define MSG_NO_RANDOM ERR_INTERNAL, "Internal server error: no random bytes"
 #define MSG_CATALOG_DAMAGED ERR_CORRUPT, "The description of a table is damaged"
 
+/* ---- queries and scans ---- */
+#define MSG_QUERY_NO_CONDITION ERR_VALIDATION, \
+	"Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."
+#define MSG_SEGMENT_ALONE ERR_VALIDATION, \
+	"The TotalSegments parameter is required but was not present in the request when Segment parameter is present"
+#define MSG_SEGMENTS_ALONE ERR_VALIDATION, \
+	"The Segment parameter is required but was not present in the request when parameter TotalSegments is present"
+#define MSG_SEGMENT_RANGE ERR_VALIDATION, \
+	"The Segment parameter is zero-based and must be less than parameter TotalSegments: " \
+	"Segment: %u is not less than TotalSegments: %u"
+#define MSG_SELECT_PROJECTION ERR_VALIDATION, "Cannot specify the %s when choosing to get %s"
+#define MSG_SELECT_WITHOUT_INDEX ERR_VALIDATION, "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
+#define MSG_SELECT_NOTHING ERR_VALIDATION, \
+	"Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
+#define MSG_INDEX_UNKNOWN ERR_VALIDATION, "The table does not have the specified index: %.*s"
+#define MSG_INDEX_BACKFILLING ERR_VALIDATION, "Cannot read from backfilling global secondary index: %.*s"
+#define MSG_GSI_CONSISTENT ERR_VALIDATION, "Consistent reads are not supported on global secondary indexes"
+#define MSG_GSI_ALL ERR_VALIDATION, \
+	"One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global secondary index " \
+	"%.*s because its projection type is not ALL"
+#define MSG_GSI_PROJECTS ERR_VALIDATION, \
+	"One or more parameter values were invalid: Global secondary index %.*s does not project [%.*s]"
+#define MSG_FILTER_ON_KEY ERR_VALIDATION, \
+	"%s can only contain non-primary key attributes: Primary key attribute: %.*s"
+#define MSG_START_KEY ERR_VALIDATION, "The provided starting key is invalid"
+#define MSG_START_OUTSIDE ERR_VALIDATION, \
+	"The provided starting key is outside query boundaries based on provided conditions"
+#define MSG_START_PREDICATE ERR_VALIDATION, "The provided starting key does not match the range key predicate"
+#define MSG_START_ONE_ROW ERR_VALIDATION, "The query can return at most one row and cannot be restarted"
+#define MSG_START_NO_RANGE ERR_VALIDATION, \
+	"The provided exclusive start key is invalid: ExclusiveStartKey: {%.*s=AttributeValue: {%s:%.*s}}"
+#define MSG_START_SEGMENT ERR_VALIDATION, \
+	"The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. " \
+	"TotalSegments: %u Segment: %u"
+
 /* ---- engine and operations ---- */
 #define MSG_NOT_SUPPORTED ERR_UNKNOWN_OPERATION, "%s is not supported yet"
 #define MSG_NO_MEMORY ERR_NO_MEMORY, "Internal server error: out of memory"

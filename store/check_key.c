@@ -8,8 +8,7 @@
 
 enum { HASH_KEY_MAX = 2048, RANGE_KEY_MAX = 1024 };
 
-/* Length and emptiness of one key value whose type is right. */
-static enum err check_value(const struct key_attr *a, struct slice v, bool hash, struct fault *f)
+enum err check_key_value(const struct key_attr *a, struct slice v, bool hash, struct fault *f)
 {
 	if (a->type == VALUE_N)
 		return ERR_OK;
@@ -29,7 +28,7 @@ static enum err check_part(const struct key_attr *a, struct slice key, bool hash
 	*v = map_get(key, a->name);
 	if (!slice_present(*v) || value_type(*v) != a->type)
 		return fault_set(f, MSG_KEY_SCHEMA);
-	return check_value(a, *v, hash, f);
+	return check_key_value(a, *v, hash, f);
 }
 
 enum err store_check_key(const struct table *t, struct slice key, uint64_t *hash, struct fault *f)
@@ -53,7 +52,7 @@ static enum err check_item_part(const struct key_attr *a, struct slice item, boo
 		return fault_set(f, MSG_KEY_MISSING, SLICE_FMT(a->name));
 	if (value_type(*v) != a->type)
 		return fault_set(f, MSG_KEY_TYPE, SLICE_FMT(a->name), value_type_name(a->type), value_type_name(value_type(*v)));
-	return check_value(a, *v, hash, f);
+	return check_key_value(a, *v, hash, f);
 }
 
 enum err check_item_key(const struct table *t, struct slice item, uint64_t *hash, struct fault *f)

@@ -6,6 +6,9 @@
 
 #include "store/store.h"
 
+/* Length and emptiness of one key value whose type is right. */
+enum err check_key_value(const struct key_attr *a, struct slice v, bool hash, struct fault *f)
+	__attribute__((warn_unused_result));
 /* The table's key inside an item that is to be put. Gives the hash of its partition key. */
 enum err check_item_key(const struct table *t, struct slice item, uint64_t *hash, struct fault *f)
 	__attribute__((warn_unused_result));

@@ -257,3 +257,10 @@ void keycode_segment(struct buf *lo, struct buf *hi, uint32_t id, uint32_t segme
 		keycode_after_prefix(hi);
 	}
 }
+
+uint32_t keycode_segment_of(uint64_t hash, uint32_t total)
+{
+	uint64_t segment = hash / (UINT64_MAX / total);
+
+	return segment < total ? (uint32_t)segment : total - 1;
+}

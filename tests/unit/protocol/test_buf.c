@@ -43,6 +43,19 @@ Test(buf, limit_is_sticky_until_cleared)
 	buf_release(&b);
 }
 
+Test(buf, insert_moves_what_follows)
+{
+	struct buf b;
+
+	buf_init(&b);
+	buf_put(&b, "adef", 4);
+	buf_insert(&b, 1, SLICE_LIT("bc"));
+	buf_insert(&b, 6, SLICE_LIT("g"));
+	buf_insert(&b, 0, SLICE_LIT(""));
+	cr_assert(slice_eq(buf_slice(&b), SLICE_LIT("abcdefg")));
+	buf_release(&b);
+}
+
 Test(buf, empty_puts_are_harmless)
 {
 	struct buf b;

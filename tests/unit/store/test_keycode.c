@@ -243,10 +243,16 @@ Test(keycode, segments_cover_a_table_without_overlap)
 				cr_assert(slice_eq(buf_slice(&lo), buf_slice(&last)));
 			if (i + 1 == total)
 				cr_assert(slice_eq(buf_slice(&hi), SLICE_LIT("\0\0\0\x08")));
+			uint64_t first = i * (UINT64_MAX / total);
+
+			cr_assert_eq(keycode_segment_of(first, total), i);
+			cr_assert(i == 0 || keycode_segment_of(first - 1, total) == i - 1);
 			buf_clear(&last);
 			buf_put_slice(&last, buf_slice(&hi));
 		}
 	}
+	cr_assert_eq(keycode_segment_of(UINT64_MAX, 1), 0);
+	cr_assert_eq(keycode_segment_of(UINT64_MAX, 1000000), 999999);
 	buf_release(&lo), buf_release(&hi), buf_release(&last);
 }
 

@@ -1,0 +1,202 @@
+/* query - one page of a Query or Scan: walk a range, weigh, filter, project, answer.
+ *
+ *    cursor --entry--> [local index: its item] --> filter --> projection --> Items
+ *       \-- until Limit entries, 1 MB or the end of the range; the last entry's place is LastEvaluatedKey
+ *
+ * Q1. What an entry costs, and whether the page is full, is measured before filter and projection.
+ * Q2. The work is bounded by the page, whatever the size of the partition.
+ *
+ * Items are written to the answer as they are found; what stands before them in the record is put in at the end. */
+#include <assert.h>
+
+#include "protocol/messages.h"
+#include "store/keycode.h"
+#include "store/query_int.h"
+
+enum { PAGE_BYTES = 1024 * 1024 };
+
+static_assert((int)QueryOutput_Items == (int)ScanOutput_Items && (int)QueryOutput_Count == (int)ScanOutput_Count &&
+		      (int)QueryOutput_ConsumedCapacity == (int)ScanOutput_ConsumedCapacity &&
+		      (int)QueryOutput_LastEvaluatedKey == (int)ScanOutput_LastEvaluatedKey &&
+		      (int)QueryOutput_ScannedCount == (int)ScanOutput_ScannedCount,
+	      "the answers of Query and Scan are alike");
+
+struct page {
+	const struct query *q;
+	struct view *view;
+	struct buf *out;
+	struct buf key;              /* scratch: of an item to fetch */
+	struct slice last;           /* the last entry evaluated; borrowed from the cursor */
+	uint32_t scanned, count;
+	size_t bytes;                /* of all evaluated, as the page counts them */
+	size_t entry_bytes;          /* of the table's items or the index's entries */
+	uint64_t fetched;            /* cost of items fetched beside index entries, halves */
+	bool more;                   /* stopped before the end of the range */
+};
+
+/* The item that an entry of a local index stands for. Both are from one view, so it is there. */
+static enum err fetch(struct page *g, struct slice entry, struct slice *item, struct fault *f)
+{
+	const struct table *t = g->q->table;
+	enum err rc;
+
+	buf_clear(&g->key);
+	if (!keycode_item(&g->key, t->id, &t->key, entry, NULL) || g->key.failed)
+		return g->key.failed ? fault_set(f, MSG_NO_MEMORY) : ERR_OK;
+	rc = view_get(g->view, buf_slice(&g->key), item, f);
+	if (rc != ERR_OK)
+		return rc;
+	if (!slice_present(*item))
+		*item = entry;
+	g->fetched += capacity_read_halves(item_size(*item), g->q->consistency);
+	return ERR_OK;
+}
+
+static enum err evaluate(struct page *g, struct slice entry, struct fault *f)
+{
+	const struct query *q = g->q;
+	size_t size = item_size(entry);
+	struct slice item = entry;
+	enum err rc;
+
+	g->last = entry;
+	g->scanned++;
+	g->entry_bytes += size;
+	if (q->fetch) {
+		rc = fetch(g, entry, &item, f);
+		if (rc != ERR_OK)
+			return rc;
+		size = item_size(item);
+	}
+	g->bytes += size;
+	if (q->filter != NULL && !condition_eval(q->filter, item))
+		return ERR_OK;
+	g->count++;
+	if (q->count_only)
+		return ERR_OK;
+	if (q->projection != NULL)
+		projection_apply(q->projection, item, g->out);
+	else
+		buf_put_slice(g->out, item);
+	return ERR_OK;
+}
+
+static bool full(const struct page *g)
+{
+	return g->scanned >= g->q->limit || g->bytes >= PAGE_BYTES;
+}
+
+static enum err walk(struct page *g, struct cursor *c, struct fault *f)
+{
+	struct slice key, value;
+	enum err rc = cursor_next(c, &key, &value, f);
+
+	while (rc == ERR_OK && slice_present(key)) {
+		rc = evaluate(g, value, f);
+		if (rc == ERR_OK && full(g)) {
+			g->more = true;
+			break;
+		}
+		if (rc == ERR_OK)
+			rc = cursor_next(c, &key, &value, f);
+	}
+	return rc;
+}
+
+/* ---- the answer ---- */
+
+static void put_consumed(const struct page *g, struct buf *b)
+{
+	const struct query *q = g->q;
+	uint64_t read = capacity_read_halves(g->entry_bytes, q->consistency);
+	struct consumed_index index = { 0 };
+	struct consumed c = { .table = q->table->name, .read = read };
+
+	if (q->index != NULL) {
+		index = (struct consumed_index){ .name = q->index->name, .global = q->index->global, .read = read };
+		c.read = g->fetched;
+		c.index = &index;
+		c.indexes = 1;
+	}
+	consumed_put(b, &c, q->report, false);
+}
+
+/* Members before the items, and the head of their list; the items stand in the answer already. */
+static void put_front(const struct page *g, struct buf *b, unsigned *n)
+{
+	if (g->q->report != REPORT_NONE) {
+		record_key(b, n, QueryOutput_ConsumedCapacity);
+		put_consumed(g, b);
+	}
+	record_put_int(b, n, QueryOutput_Count, g->count);
+	if (!g->q->count_only) {
+		record_key(b, n, QueryOutput_Items);
+		mp_put_array(b, g->count);
+	}
+}
+
+static void finish(struct page *g, size_t at)
+{
+	struct buf front;
+	unsigned n = 0;
+
+	buf_init(&front);
+	put_front(g, &front, &n);
+	buf_insert(g->out, at, buf_slice(&front));
+	g->out->failed |= front.failed;
+	buf_release(&front);
+	if (g->more) {
+		record_key(g->out, &n, QueryOutput_LastEvaluatedKey);
+		projection_apply(g->q->token, g->last, g->out);
+	}
+	record_put_int(g->out, &n, QueryOutput_ScannedCount, g->scanned);
+	record_end(g->out, at, n);
+}
+
+/* The cursor stays open until the answer is complete: the last entry is still needed. */
+static enum err read_page(struct page *g, struct slice lo, struct slice hi, size_t at, struct fault *f)
+{
+	struct cursor *c;
+	enum err rc = cursor_open(g->view, lo, hi, g->q->descending, &c, f);
+
+	if (rc != ERR_OK)
+		return rc;
+	rc = walk(g, c, f);
+	if (rc == ERR_OK)
+		finish(g, at);
+	cursor_close(&c);
+	return rc;
+}
+
+enum err store_query_run(struct store_reader *r, const struct request *req, struct store_query *q, struct buf *out,
+			 struct fault *f)
+{
+	struct page g = { .q = q->plan, .out = out };
+	struct buf lo, hi;
+	size_t before = out->n, at;
+	bool some;
+	enum err rc = reader_view(r, &g.view, f);
+
+	(void)req; /* its plan has all of it */
+	if (rc != ERR_OK)
+		return rc;
+	buf_init(&g.key);
+	buf_init(&lo);
+	buf_init(&hi);
+	some = query_bounds(g.q, &lo, &hi);
+	at = record_begin(out);
+	if (lo.failed || hi.failed)
+		rc = fault_set(f, MSG_NO_MEMORY);
+	else if (some)
+		rc = read_page(&g, buf_slice(&lo), buf_slice(&hi), at, f);
+	else
+		finish(&g, at);
+	if (rc == ERR_OK && out->failed)
+		rc = fault_set(f, MSG_NO_MEMORY);
+	if (rc != ERR_OK)
+		out->n = before;
+	buf_release(&lo);
+	buf_release(&hi);
+	buf_release(&g.key);
+	return rc;
+}
