@@ -255,6 +255,8 @@ bool dynax_result_retryable(const struct dynax_result *r);
 struct dynax_value dynax_result_item(struct dynax_result *r);
 /* The items of a Query, Scan or, of one table (NULL: the first), BatchGetItem: a list. */
 struct dynax_value dynax_result_items(struct dynax_result *r, const char *table);
+/* A member of the answer that is a list of strings or items, "TableNames"; absent if there is none. */
+struct dynax_value dynax_result_list(struct dynax_result *r, const char *member);
 /* LastEvaluatedKey; absent on the last page. */
 struct dynax_value dynax_result_last_key(struct dynax_result *r);
 /* An integer or string member of the answer by name: "Count", "ScannedCount". */

@@ -186,6 +186,19 @@ struct dynax_value dynax_result_items(struct dynax_result *r, const char *table)
 	return (struct dynax_value){ NULL, 0, NULL };
 }
 
+/* A list of strings or items has the bytes of an L. */
+struct dynax_value dynax_result_list(struct dynax_result *r, const char *member)
+{
+	const struct shape *s = NULL;
+	struct slice v = find(r, member, &s);
+
+	if (!slice_present(v) || s->kind != SHAPE_KIND_LIST
+		|| (s->element->kind != SHAPE_KIND_STRING && s->element->kind != SHAPE_KIND_ENUM
+			&& s->element->kind != SHAPE_KIND_ITEM))
+		return (struct dynax_value){ NULL, 0, NULL };
+	return value_from(v, &r->mem);
+}
+
 int64_t dynax_result_int(struct dynax_result *r, const char *member, int64_t otherwise)
 {
 	const struct shape *s = NULL;
