@@ -41,9 +41,14 @@ void query_cache_free(struct query_cache **c)
 	*c = NULL;
 }
 
-static uint64_t space_of(enum op op, const struct store_query *q)
+uint64_t query_cache_space(enum op op, const struct store_query *q)
 {
 	return (uint64_t)op << 32 | q->stripe_table;
+}
+
+uint64_t query_cache_hash(enum op op, struct slice request, const struct store_query *q)
+{
+	return cache_hash(query_cache_space(op, q), request);
 }
 
 /* Lock held. The entry, if it may be served under this epoch; a dead one is dropped on the way. */
@@ -75,7 +80,7 @@ bool query_cache_get(struct query_cache *c, enum op op, struct slice request, co
 
 	if (c == NULL || !epoch_even(epoch))
 		return false;
-	space = space_of(op, q);
+	space = query_cache_space(op, q);
 	h = cache_hash(space, request);
 	s = cache_shard_of(c->shard, c->shards, h);
 	cache_shard_lock(s);
@@ -102,7 +107,7 @@ void query_cache_fill(struct query_cache *c, enum op op, struct slice request, c
 
 	if (c == NULL || !epoch_even(epoch))
 		return;
-	space = space_of(op, q);
+	space = query_cache_space(op, q);
 	e = cache_entry_new(cache_hash(space, request), space, request, answer);
 	if (e == NULL)
 		return;

@@ -30,6 +30,10 @@ bool query_cache_get(struct query_cache *c, enum op op, struct slice request, co
 void query_cache_fill(struct query_cache *c, enum op op, struct slice request, const struct store_query *q, uint64_t epoch,
 	uint64_t now_ns, struct slice answer);
 
+/* What the key's space and hash are, for whoever keeps other things under the same keys (flight.h). */
+uint64_t query_cache_space(enum op op, const struct store_query *q);
+uint64_t query_cache_hash(enum op op, struct slice request, const struct store_query *q);
+
 struct query_cache_stats {
 	uint64_t hits, misses, fills, fills_refused, evictions, expirations, stale_drops;
 	uint64_t bytes, entries;

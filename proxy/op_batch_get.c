@@ -1,0 +1,353 @@
+/* op_batch_get - BatchGetItem: each key through the item cache, the cold ones together from one view of the store.
+ *
+ *    check --> cache: prefetch all, then look up all --every key is known------------------> answer
+ *                                       \--cold ones--> epochs --> one read --> fills ----> answer
+ *
+ * Each item is current by itself, as it would be from a GetItem; all that came from the store are from one moment.
+ *
+ * The answer holds at most 16 MB of items (as stored, before they are projected). From the first key that would pass that on,
+ * keys come back as UnprocessedKeys, with everything that was said about their table.
+ *
+ * Threads: on the call's worker. Ownership: the state lives in the call's arena; bytes of cached items in `items`. */
+#include "protocol/messages.h"
+#include "proxy/fault_point.h"
+#include "proxy/handlers.h"
+#include "proxy/read_plan.h"
+#include "proxy/worker.h"
+
+enum { KEYS_MAX = 100, ANSWER_BYTES_MAX = 16 << 20 };
+
+struct batch_table {
+	struct slice name;               /* as the request has it */
+	struct record in;                /* KeysAndAttributes */
+	const struct table *table;
+	struct read_plan plan;
+	enum read_consistency consistency;
+	unsigned first, n;               /* its keys */
+	uint64_t read;                   /* halves */
+};
+
+struct batch_key {
+	struct batch_table *of;
+	struct slice key;
+	uint64_t part, hash, epoch;
+	bool cold, unprocessed;
+	size_t at;                       /* of a cached item, in items */
+	struct slice item;               /* absent: there is none */
+};
+
+struct batch_get {
+	struct call *call;
+	struct batch_table *table;
+	unsigned tables;
+	struct batch_key key[KEYS_MAX];
+	unsigned keys;
+	struct buf items;
+	struct backend_key cold[KEYS_MAX];
+	unsigned colds;
+	struct backend_read read;
+};
+
+/* ---- check ---- */
+
+static enum err add_key(struct batch_get *b, struct batch_table *t, struct slice key)
+{
+	struct fault *f = &b->call->fault;
+	uint64_t hash = item_cache_hash(0, key);
+
+	if (b->keys == KEYS_MAX)
+		return fault_set(f, MSG_BATCH_GET_MANY);
+	for (unsigned i = t->first; i < b->keys; i++)
+		if (b->key[i].hash == hash && slice_eq(b->key[i].key, key))
+			return fault_set(f, MSG_DUPLICATE_KEYS);
+	b->key[b->keys++] = (struct batch_key){ .of = t, .key = key, .hash = hash };
+	t->n++;
+	return ERR_OK;
+}
+
+static enum err read_one_table(struct batch_get *b, struct batch_table *t)
+{
+	static const struct read_members ids = { KeysAndAttributes_AttributesToGet,
+		KeysAndAttributes_ExpressionAttributeNames, KeysAndAttributes_ProjectionExpression };
+	struct call *c = b->call;
+	uint32_t n;
+	struct mp keys;
+	enum err rc = read_plan_bind(&t->plan, c->worker, &t->in, &ids, &c->arena, &c->fault);
+
+	t->consistency = record_bool(&t->in, KeysAndAttributes_ConsistentRead) ? READ_STRONG : READ_EVENTUAL;
+	t->first = b->keys;
+	keys = record_list(&t->in, KeysAndAttributes_Keys, &n);
+	for (; n > 0 && rc == ERR_OK; n--)
+		rc = add_key(b, t, mp_skip(&keys));
+	return rc;
+}
+
+static enum err read_request(struct batch_get *b)
+{
+	struct call *c = b->call;
+	uint32_t n;
+	struct mp m = record_list(&c->req.in, BatchGetItemInput_RequestItems, &n);
+	enum err rc = ERR_OK;
+
+	b->table = arena_zalloc(&c->arena, n * sizeof(*b->table));
+	if (b->table == NULL)
+		return fault_set(&c->fault, MSG_NO_MEMORY);
+	for (; n > 0 && rc == ERR_OK; n--) {
+		struct batch_table *t = &b->table[b->tables++];
+
+		t->name = mp_str(&m);
+		if (!record_open(&t->in, &shape_KeysAndAttributes, mp_skip(&m)))
+			return fault_set(&c->fault, MSG_RECORD_BAD, "BatchGetItem");
+		rc = read_one_table(b, t);
+	}
+	return rc;
+}
+
+/* Tables first, then the keys of each, as the service complains. */
+static enum err check_tables(struct batch_get *b)
+{
+	struct call *c = b->call;
+	enum err rc = ERR_OK;
+
+	for (unsigned i = 0; i < b->tables && rc == ERR_OK; i++)
+		rc = read_table(c->worker, b->table[i].name, &b->table[i].table, &c->fault);
+	for (unsigned i = 0; i < b->keys && rc == ERR_OK; i++)
+		rc = store_check_key(b->key[i].of->table, b->key[i].key, &b->key[i].part, &c->fault);
+	return rc;
+}
+
+/* ---- answer ---- */
+
+static void batch_release(struct batch_get *b)
+{
+	for (unsigned i = 0; i < b->tables; i++)
+		read_plan_release(&b->table[i].plan);
+	worker_return_buf(b->call->worker, &b->items);
+}
+
+static void batch_fail(struct batch_get *b)
+{
+	batch_release(b);
+	call_fail(b->call);
+}
+
+/* What fits, and what that costs. */
+static void settle_sizes(struct batch_get *b)
+{
+	size_t bytes = 0;
+	bool full = false;
+
+	for (unsigned i = 0; i < b->keys; i++) {
+		struct batch_key *k = &b->key[i];
+
+		if (!full && slice_present(k->item)) {
+			bytes += item_size(k->item);
+			full = bytes > ANSWER_BYTES_MAX;
+		}
+		k->unprocessed = full;
+		if (!full)
+			k->of->read += read_cost(k->item, k->of->consistency);
+	}
+}
+
+static void put_consumed(struct batch_get *b, enum report report, struct buf *out)
+{
+	size_t at = list_begin(out);
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < b->tables; i++) {
+		struct consumed used = { .table = b->table[i].name, .read = b->table[i].read };
+
+		if (used.read == 0)
+			continue;
+		consumed_put(out, &used, report, false);
+		n++;
+	}
+	list_end(out, at, n);
+}
+
+static void put_responses(struct batch_get *b, struct buf *out)
+{
+	mp_put_map(out, b->tables);
+	for (unsigned i = 0; i < b->tables; i++) {
+		const struct batch_table *t = &b->table[i];
+		uint32_t n = 0;
+		size_t at;
+
+		mp_put_str(out, t->name);
+		at = list_begin(out);
+		for (unsigned k = t->first; k < t->first + t->n; k++) {
+			if (b->key[k].unprocessed || !slice_present(b->key[k].item))
+				continue;
+			read_plan_put(&t->plan, b->key[k].item, out);
+			n++;
+		}
+		list_end(out, at, n);
+	}
+}
+
+static unsigned unprocessed_of(const struct batch_get *b, const struct batch_table *t)
+{
+	unsigned n = 0;
+
+	for (unsigned k = t->first; k < t->first + t->n; k++)
+		n += b->key[k].unprocessed;
+	return n;
+}
+
+/* The table's part of the request again, with the keys that are left. */
+static void put_unprocessed_table(struct batch_get *b, const struct batch_table *t, unsigned left, struct buf *out)
+{
+	size_t at = record_begin(out);
+	unsigned n = 0;
+
+	for (unsigned id = 0; id < KeysAndAttributes_MEMBERS; id++) {
+		if (!record_has(&t->in, id))
+			continue;
+		record_key(out, &n, id);
+		if (id != KeysAndAttributes_Keys) {
+			buf_put_slice(out, t->in.m[id]);
+			continue;
+		}
+		mp_put_array(out, left);
+		for (unsigned k = t->first; k < t->first + t->n; k++)
+			if (b->key[k].unprocessed)
+				buf_put_slice(out, b->key[k].key);
+	}
+	record_end(out, at, n);
+}
+
+static void put_unprocessed(struct batch_get *b, struct buf *out)
+{
+	size_t at = map_begin(out);
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < b->tables; i++) {
+		unsigned left = unprocessed_of(b, &b->table[i]);
+
+		if (left == 0)
+			continue;
+		mp_put_str(out, b->table[i].name);
+		put_unprocessed_table(b, &b->table[i], left, out);
+		n++;
+	}
+	map_end(out, at, n);
+}
+
+static void batch_answer(struct batch_get *b)
+{
+	struct call *c = b->call;
+	enum report report = report_of(record_str(&c->req.in, BatchGetItemInput_ReturnConsumedCapacity));
+	size_t at = record_begin(&c->out);
+	unsigned n = 0;
+
+	settle_sizes(b);
+	if (report != REPORT_NONE) {
+		record_key(&c->out, &n, BatchGetItemOutput_ConsumedCapacity);
+		put_consumed(b, report, &c->out);
+	}
+	record_key(&c->out, &n, BatchGetItemOutput_Responses);
+	put_responses(b, &c->out);
+	record_key(&c->out, &n, BatchGetItemOutput_UnprocessedKeys);
+	put_unprocessed(b, &c->out);
+	record_end(&c->out, at, n);
+	batch_release(b);
+	call_answer(c, c->worker->items == NULL ? FRAME_CACHE_BYPASS : b->colds == 0 ? FRAME_CACHE_HIT : FRAME_CACHE_MISS);
+}
+
+/* ---- reading ---- */
+
+static void batch_done(struct backend_read *rd)
+{
+	struct batch_get *b = rd->arg;
+	struct worker *w = b->call->worker;
+	unsigned n = 0;
+
+	fault_fill_delay();
+	if (rd->result != ERR_OK) {
+		b->call->fault = rd->fault;
+		batch_fail(b);
+		return;
+	}
+	for (unsigned i = 0; i < b->keys; i++) {
+		struct batch_key *k = &b->key[i];
+
+		if (!k->cold)
+			continue;
+		k->item = b->cold[n++].item;
+		item_cache_fill(w->items, k->of->table->id, k->key, k->hash, k->part, k->epoch, w->now_ns, k->item);
+	}
+	batch_answer(b);
+}
+
+static void read_cold(struct batch_get *b)
+{
+	struct worker *w = b->call->worker;
+
+	for (unsigned i = 0; i < b->keys; i++) {
+		struct batch_key *k = &b->key[i];
+
+		if (!k->cold)
+			continue;
+		k->epoch = epoch_load(w->epochs, k->of->table->id, k->part, false);
+		b->cold[b->colds++] = (struct backend_key){ .table = k->of->table, .key = k->key, .hash = k->part };
+	}
+	if (b->colds == 0) {
+		batch_answer(b);
+		return;
+	}
+	b->read = (struct backend_read){ .done = batch_done, .arg = b };
+	fault_init(&b->read.fault, &b->call->arena);
+	fault_read_delay();
+	w->backend->ops->get_all(w->reader, b->cold, b->colds, &b->read);
+}
+
+/* Cached items are collected in `items`; it moves while it grows, so the slices come last. */
+static void look_up(struct batch_get *b)
+{
+	struct worker *w = b->call->worker;
+
+	for (unsigned i = 0; i < b->keys; i++) {
+		struct batch_key *k = &b->key[i];
+
+		k->hash = item_cache_hash(k->of->table->id, k->key);
+		item_cache_prefetch(w->items, k->hash);
+	}
+	for (unsigned i = 0; i < b->keys; i++)
+		item_cache_prefetch_entry(w->items, b->key[i].hash);
+	for (unsigned i = 0; i < b->keys; i++) {
+		struct batch_key *k = &b->key[i];
+		enum item_cache_result r;
+
+		k->at = b->items.n;
+		r = item_cache_get(w->items, k->of->table->id, k->key, k->hash, w->now_ns, &b->items);
+		k->cold = r == ITEM_CACHE_MISS || b->items.failed;
+		if (r == ITEM_CACHE_HIT && !k->cold)
+			k->item = slice_of(NULL, b->items.n - k->at);
+	}
+	for (unsigned i = 0; i < b->keys; i++) {
+		struct batch_key *k = &b->key[i];
+
+		if (k->item.n != 0)
+			k->item.p = b->items.p + k->at;
+	}
+}
+
+void op_batch_get_item(struct call *c)
+{
+	struct batch_get *b = arena_zalloc(&c->arena, sizeof(*b));
+
+	if (b == NULL) {
+		fault_set(&c->fault, MSG_NO_MEMORY);
+		call_fail(c);
+		return;
+	}
+	b->call = c;
+	b->items = worker_borrow_buf(c->worker);
+	if (request_check(&c->req, &c->fault) != ERR_OK || read_request(b) != ERR_OK || check_tables(b) != ERR_OK) {
+		batch_fail(b);
+		return;
+	}
+	look_up(b);
+	read_cold(b);
+}

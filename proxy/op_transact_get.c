@@ -1,0 +1,244 @@
+/* op_transact_get - TransactGetItems: all items from one view of the store, so from one moment.
+ *
+ * The caches are neither asked nor filled: two cached items are each current, but not of one moment.
+ *
+ * A key that does not fit its table's schema cancels the transaction, with a reason for each item; what is wrong with the
+ * request as a whole is refused before that.
+ *
+ * Threads: on the call's worker. Ownership: the state lives in the call's arena. */
+#include "protocol/messages.h"
+#include "proxy/handlers.h"
+#include "proxy/read_plan.h"
+#include "proxy/worker.h"
+
+enum { GETS_MAX = 100, TRANSACTION_BYTES_MAX = 4 << 20 };
+
+struct transact_get {
+	struct call *call;
+	struct get_part {
+		struct slice table_name;
+		struct read_plan plan;
+		struct fault reason;             /* why this item cancels the transaction; ERR_OK = it does not */
+	} part[GETS_MAX];
+	struct backend_key key[GETS_MAX];
+	unsigned n;
+	struct backend_read read;
+};
+
+static void transact_release(struct transact_get *t)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		read_plan_release(&t->part[i].plan);
+}
+
+static void transact_fail(struct transact_get *t)
+{
+	transact_release(t);
+	call_fail(t->call);
+}
+
+/* ---- check ---- */
+
+static enum err read_get(struct transact_get *t, struct slice bytes)
+{
+	static const struct read_members ids = { READ_NO_MEMBER, Get_ExpressionAttributeNames, Get_ProjectionExpression };
+	struct call *c = t->call;
+	struct get_part *p = &t->part[t->n];
+	struct record item, get;
+	enum err rc;
+
+	if (!record_open(&item, &shape_TransactGetItem, bytes) ||
+	    !record_open(&get, &shape_Get, item.m[TransactGetItem_Get]))
+		return fault_set(&c->fault, MSG_RECORD_BAD, "TransactGetItems");
+	p->table_name = record_str(&get, Get_TableName);
+	t->key[t->n].key = get.m[Get_Key];
+	rc = read_plan_bind(&p->plan, c->worker, &get, &ids, &c->arena, &c->fault);
+	if (rc == ERR_OK)
+		t->n++;
+	return rc;
+}
+
+static enum err check_tables(struct transact_get *t)
+{
+	struct fault *f = &t->call->fault;
+
+	for (unsigned i = 0; i < t->n; i++) {
+		enum err rc = read_table(t->call->worker, t->part[i].table_name, &t->key[i].table, f);
+
+		if (rc != ERR_OK)
+			return rc;
+		for (unsigned k = 0; k < i; k++)
+			if (t->key[k].table == t->key[i].table && slice_eq(t->key[k].key, t->key[i].key))
+				return fault_set(f, MSG_TRANSACT_TWICE);
+	}
+	return ERR_OK;
+}
+
+static const char *reason_code(const struct get_part *p)
+{
+	return p->reason.code == ERR_OK ? "None" : "ValidationError";
+}
+
+/* The error that tells, item by item, what is wrong. */
+static enum err cancel(struct transact_get *t)
+{
+	struct call *c = t->call;
+	struct buf codes, detail;
+	unsigned n = 0;
+	size_t at;
+
+	buf_init(&codes);
+	buf_init(&detail);
+	at = record_begin(&detail);
+	record_key(&detail, &n, TransactionCanceledException_CancellationReasons);
+	mp_put_array(&detail, t->n);
+	for (unsigned i = 0; i < t->n; i++) {
+		const struct get_part *p = &t->part[i];
+		size_t reason = record_begin(&detail);
+		unsigned members = 0;
+
+		buf_printf(&codes, "%s%s", i != 0 ? ", " : "", reason_code(p));
+		record_put_str(&detail, &members, CancellationReason_Code, slice_str(reason_code(p)));
+		if (p->reason.code != ERR_OK)
+			record_put_str(&detail, &members, CancellationReason_Message, slice_str(p->reason.text));
+		record_end(&detail, reason, members);
+	}
+	record_end(&detail, at, n);
+	buf_put_u8(&codes, '\0');
+	if (codes.failed || detail.failed) {
+		fault_set(&c->fault, MSG_NO_MEMORY);
+	} else {
+		fault_set(&c->fault, MSG_TRANSACT_CANCELED, (const char *)codes.p);
+		c->fault.detail = arena_copy(&c->arena, buf_slice(&detail));
+	}
+	buf_release(&codes);
+	buf_release(&detail);
+	return c->fault.code;
+}
+
+static enum err check_keys(struct transact_get *t)
+{
+	bool canceled = false;
+
+	for (unsigned i = 0; i < t->n; i++) {
+		struct get_part *p = &t->part[i];
+
+		fault_init(&p->reason, &t->call->arena);
+		canceled |= store_check_key(t->key[i].table, t->key[i].key, &t->key[i].hash, &p->reason) != ERR_OK;
+	}
+	return canceled ? cancel(t) : ERR_OK;
+}
+
+static enum err check(struct transact_get *t)
+{
+	struct call *c = t->call;
+	enum err rc = request_check(&c->req, &c->fault);
+	uint32_t n = 0;
+	struct mp m;
+
+	if (rc != ERR_OK)
+		return rc;
+	m = record_list(&c->req.in, TransactGetItemsInput_TransactItems, &n);
+	for (; n > 0 && rc == ERR_OK; n--)
+		rc = read_get(t, mp_skip(&m));
+	if (rc == ERR_OK)
+		rc = check_tables(t);
+	return rc == ERR_OK ? check_keys(t) : rc;
+}
+
+/* ---- answer ---- */
+
+/* A line for each table, in order of appearance. */
+static void put_consumed(struct transact_get *t, enum report report, struct buf *out)
+{
+	size_t at = list_begin(out);
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < t->n; i++) {
+		struct consumed used = { .table = t->part[i].table_name };
+		bool told = false;
+
+		for (unsigned k = 0; k < i && !told; k++)
+			told = t->key[k].table == t->key[i].table;
+		if (told)
+			continue;
+		for (unsigned k = i; k < t->n; k++)
+			if (t->key[k].table == t->key[i].table)
+				used.read += read_cost(t->key[k].item, READ_TRANSACTIONAL);
+		consumed_put(out, &used, report, true);
+		n++;
+	}
+	list_end(out, at, n);
+}
+
+static void put_responses(struct transact_get *t, struct buf *out)
+{
+	mp_put_array(out, t->n);
+	for (unsigned i = 0; i < t->n; i++) {
+		size_t at = record_begin(out);
+		unsigned n = 0;
+
+		if (slice_present(t->key[i].item)) {
+			record_key(out, &n, ItemResponse_Item);
+			read_plan_put(&t->part[i].plan, t->key[i].item, out);
+		}
+		record_end(out, at, n);
+	}
+}
+
+static bool too_large(const struct transact_get *t)
+{
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < t->n; i++)
+		if (slice_present(t->key[i].item))
+			bytes += item_size(t->key[i].item);
+	return bytes > TRANSACTION_BYTES_MAX;
+}
+
+static void transact_done(struct backend_read *rd)
+{
+	struct transact_get *t = rd->arg;
+	struct call *c = t->call;
+	enum report report = report_of(record_str(&c->req.in, TransactGetItemsInput_ReturnConsumedCapacity));
+	unsigned n = 0;
+	size_t at;
+
+	if (rd->result == ERR_OK && too_large(t))
+		rd->result = fault_set(&rd->fault, MSG_TRANSACT_GET_SIZE);
+	if (rd->result != ERR_OK) {
+		c->fault = rd->fault;
+		transact_fail(t);
+		return;
+	}
+	at = record_begin(&c->out);
+	if (report != REPORT_NONE) {
+		record_key(&c->out, &n, TransactGetItemsOutput_ConsumedCapacity);
+		put_consumed(t, report, &c->out);
+	}
+	record_key(&c->out, &n, TransactGetItemsOutput_Responses);
+	put_responses(t, &c->out);
+	record_end(&c->out, at, n);
+	transact_release(t);
+	call_answer(c, FRAME_CACHE_BYPASS);
+}
+
+void op_transact_get_items(struct call *c)
+{
+	struct worker *w = c->worker;
+	struct transact_get *t = arena_zalloc(&c->arena, sizeof(*t));
+
+	if (t == NULL) {
+		fault_set(&c->fault, MSG_NO_MEMORY);
+		call_fail(c);
+		return;
+	}
+	t->call = c;
+	if (check(t) != ERR_OK) {
+		transact_fail(t);
+		return;
+	}
+	t->read = (struct backend_read){ .done = transact_done, .arg = t };
+	fault_init(&t->read.fault, &c->arena);
+	w->backend->ops->get_all(w->reader, t->key, t->n, &t->read);
+}
