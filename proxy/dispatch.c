@@ -8,6 +8,7 @@ static handler_fn *const handler[OP_COUNT] = {
 	[OP_BatchGetItem] = op_batch_get_item,
 	[OP_Query] = op_query,
 	[OP_Scan] = op_query,
+	[OP_TransactGetItems] = op_transact_get_items,
 	[OP_PutItem] = op_write,
 	[OP_UpdateItem] = op_write,
 	[OP_DeleteItem] = op_write,
