@@ -113,6 +113,13 @@
 #define MSG_DUPLICATE_KEYS ERR_VALIDATION, "Provided list of item keys contains duplicates"
 #define MSG_WRITE_REQUEST_EMPTY ERR_VALIDATION, "Supplied AttributeValue has more than one datatypes set, must contain " \
 	"exactly one of the supported datatypes"
+#define MSG_ONE_ACTION ERR_VALIDATION, "TransactItems can only contain one of Check, Put, Update or Delete"
+#define MSG_ONE_ITEM_ONCE ERR_VALIDATION, "Transaction request cannot include multiple operations on one item"
+#define MSG_TRANSACTION_SIZE ERR_VALIDATION, "The aggregate size of the items in the transaction cannot exceed 4 MB"
+#define MSG_TRANSACTION_CANCELED ERR_TRANSACTION_CANCELED, "Transaction cancelled, please refer cancellation reasons for " \
+	"specific reasons [%.*s]"
+#define MSG_TOKEN_MISMATCH ERR_IDEMPOTENT_MISMATCH, "DynamoDB rejected the request because you retried a request with a " \
+	"different payload but with an idempotent token that was already used."
 #define MSG_BATCH_WRITE_EMPTY ERR_VALIDATION, "The requestItems parameter is required for BatchWriteItem"
 #define MSG_BATCH_WRITE_MANY ERR_VALIDATION, "Too many items requested for the BatchWriteItem call"
 

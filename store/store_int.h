@@ -5,7 +5,8 @@
  *    0, 'i'                       next free id of a table or index           (catalog.c)
  *    0, 't', table id             a table: what CreateTable asked for, and more
  *    0, 'c', table or index id    its counters: entries and bytes
- *    0, 'x', client token         a transaction done, for its ten minutes    (transact.c)
+ *    0, 'x', client token         a transaction done, for its ten minutes    (token.c)
+ *    0, 'y', time, token          the same, by the time it ends
  *    table id, hash, keys...      items;  index id, hash, keys..., base keys...  index entries
  *
  * Not for callers of the store: they include store.h. */
@@ -26,6 +27,7 @@ struct store {
 	char *region, *account;
 	struct catalog_store catalog;     /* published snapshots and those who read them */
 	struct writer *writer;
+	uint64_t tokens_purged_ms;        /* the writer's: when old tokens were last cleared away (token.c) */
 };
 
 /* Belongs to one thread. */

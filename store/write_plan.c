@@ -12,6 +12,7 @@ static write_prepare *const prepare_of[OP_COUNT] = {
 	[OP_DeleteItem] = delete_item_prepare,
 	[OP_UpdateItem] = update_item_prepare,
 	[OP_BatchWriteItem] = batch_write_prepare,
+	[OP_TransactWriteItems] = transact_write_prepare,
 	[OP_CreateTable] = create_table_prepare,
 	[OP_DeleteTable] = delete_table_prepare,
 };
