@@ -8,7 +8,8 @@
  * same structures (expr_legacy.h).
  *
  * X1. No recursion without a bound: an expression has at most 4096 bytes and 300 operators.
- * X2. An expr is shared between threads; what is bound belongs to one request.
+ * X2. An expr is shared between threads; what is bound belongs to one request: it borrows from the request's bytes and
+ *     lives in its arena, and does not need the expr any more.
  *
  * Source: "Expressions in DynamoDB" in the developer guide, and its list of reserved words. */
 #ifndef DYNAX_PROTOCOL_EXPR_H
@@ -35,12 +36,13 @@ void expr_cache_free(struct expr_cache **c);
 enum err expr_cache_parse(struct expr_cache *c, enum expr_kind kind, struct slice text, struct expr **out, struct fault *f)
 	__attribute__((warn_unused_result));
 
-/* A request's ExpressionAttributeNames and ExpressionAttributeValues, and which of them were used. */
+/* A request's ExpressionAttributeNames and ExpressionAttributeValues, and which of them were used. Visible so that it
+ * can live on the stack; the fields are expr_env.c's own. */
+struct env_entry;
 struct expr_env {
-	struct slice names;      /* map str->str, or absent */
-	struct slice values;     /* map str->value, or absent */
 	struct arena *arena;
-	bool *name_used, *value_used;
+	struct env_entry *name, *value;      /* sorted by placeholder */
+	uint32_t names, values;
 };
 /* Checks the placeholders' own form ("ExpressionAttributeValues contains invalid key: ..."). any_expression: whether
  * the request has an expression at all ("... can only be specified when using expressions"). */
@@ -63,6 +65,8 @@ enum err condition_bind(const struct expr *e, struct expr_env *env, struct condi
 bool condition_eval(const struct condition *c, struct slice item);
 /* Does it mention this top-level attribute? (Query filters may not touch key attributes.) */
 bool condition_uses(const struct condition *c, struct slice name);
+/* Does it reach into this top-level attribute ("name.x", "name[0]")? Key attributes have no inside. */
+bool condition_nests(const struct condition *c, struct slice name);
 
 /* ---- projections ---- */
 struct projection;
@@ -73,6 +77,8 @@ void projection_apply(const struct projection *p, struct slice item, struct buf 
 /* A projection of whole top-level attributes (index projections, key maps). */
 struct projection *projection_of_names(const struct slice *name, uint32_t n, struct arena *a);
 bool projection_covers(const struct projection *p, struct slice top_level_name);
+/* Does it reach into this top-level attribute? */
+bool projection_nests(const struct projection *p, struct slice top_level_name);
 /* The top-level attribute of path i; absent beyond the last. */
 struct slice projection_name(const struct projection *p, uint32_t i);
 
@@ -106,7 +112,8 @@ struct key_condition {
 	enum key_op op;                         /* on range attribute number range_eqs; KEY_OP_NONE = no more */
 	struct slice lo, hi;                    /* operands; hi for BETWEEN only */
 };
-/* All its errors are ERR_VALIDATION: "Query condition missed key schema element: pk" and so on. */
+/* All its errors are ERR_VALIDATION: "Query condition missed key schema element: pk" and so on. ks may be NULL before the
+ * table is known: then only what needs no schema is checked, and *out is left alone. */
 enum err key_condition_bind(const struct expr *e, struct expr_env *env, const struct key_schema *ks,
 	struct key_condition *out, struct fault *f) __attribute__((warn_unused_result));
 

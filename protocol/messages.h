@@ -75,6 +75,104 @@
 /* ---- values and numbers ---- */
 
 /* ---- expressions ---- */
+#define MSG_EXPR_EMPTY ERR_VALIDATION, "Invalid %s: The expression can not be empty;"
+#define MSG_EXPR_SIZE ERR_VALIDATION, \
+	"Invalid %s: Expression size has exceeded the maximum allowed size; expression size: %zu"
+#define MSG_EXPR_SYNTAX ERR_VALIDATION, "Invalid %s: Syntax error; token: \"%.*s\", near: \"%.*s\""
+#define MSG_EXPR_COMPLAINT ERR_VALIDATION, "Invalid %s: %s%.*s%s"
+#define MSG_EXPR_INVALID ERR_VALIDATION, "Invalid %s: %s"
+#define MSG_EXPR_NO_NAME ERR_VALIDATION, "Invalid %s: An expression attribute name used in the document path is " \
+	"not defined; attribute name: %.*s"
+#define MSG_EXPR_NO_VALUE ERR_VALIDATION, "Invalid %s: An expression attribute value used in expression is not " \
+	"defined; attribute value: %.*s"
+#define MSG_EXPR_OVERLAP ERR_VALIDATION, "Invalid %s: Two document paths overlap with each other; must remove or " \
+	"rewrite one of these paths; path one: %s, path two: %s"
+#define MSG_EXPR_CONFLICT ERR_VALIDATION, "Invalid %s: Two document paths conflict with each other; must remove or " \
+	"rewrite one of these paths; path one: %s, path two: %s"
+#define MSG_EXPR_SECTION_TYPE ERR_VALIDATION, "Invalid %s: Incorrect operand type for operator or function; " \
+	"operator: %s, operand type: %s"
+/* These four follow "Invalid ...Expression: ". */
+#define TEXT_EXPR_COUNT "Incorrect number of operands for operator or function; operator or function: %s, " \
+	"number of operands: %u"
+#define TEXT_EXPR_SAME "The first operand must be distinct from the remaining operands for this operator or function; " \
+	"operator: %s, first operand: %s"
+#define TEXT_EXPR_TYPE "Incorrect operand type for operator or function; operator or function: %s, operand type: %s"
+#define TEXT_EXPR_PATH "Operator or function requires a document path; operator or function: %s"
+#define TEXT_EXPR_TYPE_NAME "Invalid attribute type name found; type: %.*s, valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}"
+#define TEXT_EXPR_BETWEEN_TYPES "The BETWEEN operator requires same data type for lower and upper bounds; lower bound " \
+	"operand: AttributeValue: %s, upper bound operand: AttributeValue: %s"
+#define TEXT_EXPR_BETWEEN_ORDER "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; " \
+	"lower bound operand: AttributeValue: %s, upper bound operand: AttributeValue: %s"
+#define MSG_EXPR_NAMES_ALONE ERR_VALIDATION, "ExpressionAttributeNames can only be specified when using expressions"
+#define MSG_EXPR_VALUES_ALONE ERR_VALIDATION, \
+	"ExpressionAttributeValues can only be specified when using expressions"
+#define MSG_EXPR_VALUES_ALONE_NULL ERR_VALIDATION, \
+	"ExpressionAttributeValues can only be specified when using expressions: %s %s null"
+#define MSG_EXPR_MAP_EMPTY ERR_VALIDATION, "%s must not be empty"
+#define MSG_EXPR_MAP_KEY ERR_VALIDATION, "%s contains invalid key: Syntax error; key: \"%.*s\""
+#define MSG_EXPR_MAP_KEY_LONG ERR_VALIDATION, "%s contains invalid key: The expression attribute map contains a key " \
+	"that is too long; key: \"%.*s\""
+#define MSG_EXPR_NAME_EMPTY ERR_VALIDATION, "ExpressionAttributeNames contains invalid value: Empty attribute name for " \
+	"key %.*s"
+#define MSG_EXPR_NAME_LONG ERR_VALIDATION, "ExpressionAttributeNames contains invalid value: Attribute name is too " \
+	"large, must be less than 65536 bytes for key %.*s"
+#define MSG_EXPR_UNUSED ERR_VALIDATION, "Value provided in %s unused in expressions: keys: {%.*s}"
+#define MSG_EXPR_MIXED ERR_VALIDATION, "Can not use both expression and non-expression parameters in the same " \
+	"request: Non-expression parameters: {%s} Expression parameters: {%s}"
+#define MSG_EXPR_KEY_NESTED ERR_VALIDATION, "Key attributes must be scalars; list random access '[]' and map lookup " \
+	"'.' are not allowed: %s: %.*s"
+#define MSG_UPDATE_PATH ERR_VALIDATION, "The document path provided in the update expression is invalid for update"
+#define MSG_UPDATE_MISSING ERR_VALIDATION, \
+	"The provided expression refers to an attribute that does not exist in the item"
+#define MSG_UPDATE_TYPE ERR_VALIDATION, "An operand in the update expression has an incorrect data type"
+#define MSG_UPDATE_MISMATCH ERR_VALIDATION, "Type mismatch for attribute to update"
+#define MSG_UPDATE_OVERFLOW ERR_VALIDATION, \
+	"Number overflow. Attempting to store a number with magnitude larger than supported range"
+#define MSG_UPDATE_UNDERFLOW ERR_VALIDATION, \
+	"Number underflow. Attempting to store a number with magnitude smaller than supported range"
+#define MSG_UPDATE_NESTING ERR_VALIDATION, "Nesting Levels have exceeded supported limits: Attributes in the item have " \
+	"nested levels beyond supported limit"
+#define MSG_KEYCOND_OPERATOR ERR_VALIDATION, "Invalid operator used in KeyConditionExpression: %s"
+#define MSG_KEYCOND_NESTED_OPERATION ERR_VALIDATION, "KeyConditionExpressions cannot contain nested operations"
+#define MSG_KEYCOND_FIRST_OPERAND ERR_VALIDATION, "Invalid condition in KeyConditionExpression: %s operator must have the " \
+	"key attribute as its first operand"
+#define MSG_KEYCOND_MANY_NAMES ERR_VALIDATION, \
+	"Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"
+#define MSG_KEYCOND_NESTED_PATH ERR_VALIDATION, \
+	"KeyConditionExpressions cannot have conditions on nested attributes"
+#define MSG_KEYCOND_NO_NAME ERR_VALIDATION, "Invalid condition in KeyConditionExpression: No key attribute specified"
+#define MSG_KEYCOND_TWICE ERR_VALIDATION, "KeyConditionExpressions must only contain one condition per key"
+#define MSG_KEYCOND_TERMS ERR_VALIDATION, "Conditions can be of length 1 or 2 only"
+#define MSG_KEYCOND_UNSUPPORTED ERR_VALIDATION, "Query key condition not supported"
+#define MSG_KEYCOND_MISSED ERR_VALIDATION, "Query condition missed key schema element: %.*s"
+#define MSG_KEYCOND_INDEXABLE ERR_VALIDATION, "Attempted conditional constraint is not an indexable operation"
+#define MSG_KEYCOND_TYPE ERR_VALIDATION, \
+	"One or more parameter values were invalid: Condition parameter type does not match schema type"
+#define MSG_KEYCOND_EMPTY ERR_VALIDATION, "One or more parameter values are not valid. The AttributeValue for a key " \
+	"attribute cannot contain an empty %s value. Key: %.*s"
+#define MSG_LEGACY_OPERATOR_ALONE ERR_VALIDATION, "ConditionalOperator cannot be used without Filter or Expected"
+#define MSG_LEGACY_OPERATOR_ONE ERR_VALIDATION, \
+	"ConditionalOperator can only be used when Filter or Expected has two or more elements"
+#define MSG_LEGACY_INVALID(text) ERR_VALIDATION, "One or more parameter values were invalid: " text
+#define MSG_LEGACY_VALUE_AND_LIST \
+	MSG_LEGACY_INVALID("Value and AttributeValueList cannot be used together for Attribute: %.*s")
+#define MSG_LEGACY_EXISTS_AND_OPERATOR \
+	MSG_LEGACY_INVALID("Exists and ComparisonOperator cannot be used together for Attribute: %.*s")
+#define MSG_LEGACY_NO_VALUE \
+	MSG_LEGACY_INVALID("Value or AttributeValueList must be used with ComparisonOperator: %.*s for Attribute: %.*s")
+#define MSG_LEGACY_LIST_ALONE \
+	MSG_LEGACY_INVALID("AttributeValueList can only be used with a ComparisonOperator for Attribute: %.*s")
+#define MSG_LEGACY_VALUE_MISSING MSG_LEGACY_INVALID("Value must be provided when Exists is %s for Attribute: %.*s")
+#define MSG_LEGACY_VALUE_GIVEN MSG_LEGACY_INVALID("Value cannot be used when Exists is false for Attribute: %.*s")
+#define MSG_LEGACY_ARGUMENTS MSG_LEGACY_INVALID("Invalid number of argument(s) for the %s ComparisonOperator")
+#define MSG_LEGACY_SAME_TYPE MSG_LEGACY_INVALID("AttributeValues inside AttributeValueList must be of same type")
+#define MSG_LEGACY_TYPE MSG_LEGACY_INVALID("ComparisonOperator %s is not valid for %s AttributeValue type")
+#define MSG_LEGACY_BETWEEN ERR_VALIDATION, \
+	"The BETWEEN condition was provided a range where the lower bound is greater than the upper bound"
+#define MSG_LEGACY_ONLY_DELETE MSG_LEGACY_INVALID("Only DELETE action is allowed when no attribute value is specified")
+#define MSG_LEGACY_DELETE_TYPE MSG_LEGACY_INVALID("DELETE action with value is not supported for the type %s")
+#define MSG_LEGACY_ADD_TYPE MSG_LEGACY_INVALID("ADD action is not supported for the type %s")
+#define MSG_LEGACY_DUPLICATE MSG_LEGACY_INVALID("Duplicate value in attribute name: %.*s")
 
 /* ---- keys and items ---- */
 #define MSG_KEY_SCHEMA ERR_VALIDATION, "The provided key element does not match the schema"

@@ -1,0 +1,133 @@
+/* expr_cache - recently parsed expressions, by kind and text.
+ *
+ *    bucket[hash] -> entry -> entry        chains, newest first
+ *    newest <-> ... <-> oldest             order of use; the oldest makes room
+ *
+ * Applications send few different texts again and again, so that nearly every request finds its own.
+ * Entries are allocated once. Hash: XXH3, with a seed per cache against chosen collisions.
+ * Threads: one; the expressions themselves may be anywhere. */
+#define XXH_INLINE_ALL
+#include <stdlib.h>
+#include <time.h>
+#include <xxhash.h>
+
+#include "protocol/expr_int.h"
+
+struct entry {
+	struct expr *e;
+	struct entry *chain;
+	struct entry *newer, *older;
+	uint64_t hash;
+};
+
+struct expr_cache {
+	size_t mask, entries, used;
+	uint64_t seed;
+	struct entry *newest, *oldest;
+	struct entry **bucket;
+	struct entry *entry;
+};
+
+struct expr_cache *expr_cache_new(size_t entries)
+{
+	struct expr_cache *c = calloc(1, sizeof(*c));
+	size_t buckets = 1;
+	struct timespec now;
+
+	if (c == NULL)
+		return NULL;
+	if (entries == 0)
+		entries = 1;
+	while (buckets < entries)
+		buckets *= 2;
+	c->bucket = calloc(buckets, sizeof(*c->bucket));
+	c->entry = calloc(entries, sizeof(*c->entry));
+	if (c->bucket == NULL || c->entry == NULL) {
+		expr_cache_free(&c);
+		return NULL;
+	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	c->seed = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 20 ^ (uint64_t)(uintptr_t)c;
+	c->mask = buckets - 1;
+	c->entries = entries;
+	return c;
+}
+
+void expr_cache_free(struct expr_cache **c)
+{
+	if (*c == NULL)
+		return;
+	for (size_t i = 0; i < (*c)->used; i++)
+		expr_unref(&(*c)->entry[i].e);
+	free((*c)->bucket);
+	free((*c)->entry);
+	free(*c);
+	*c = NULL;
+}
+
+static void unlink_use(struct expr_cache *c, struct entry *n)
+{
+	*(n->newer != NULL ? &n->newer->older : &c->newest) = n->older;
+	*(n->older != NULL ? &n->older->newer : &c->oldest) = n->newer;
+}
+
+static void link_newest(struct expr_cache *c, struct entry *n)
+{
+	n->newer = NULL;
+	n->older = c->newest;
+	*(c->newest != NULL ? &c->newest->newer : &c->oldest) = n;
+	c->newest = n;
+}
+
+static struct entry *find(struct expr_cache *c, uint64_t hash, enum expr_kind kind, struct slice text)
+{
+	struct entry *n;
+
+	for (n = c->bucket[hash & c->mask]; n != NULL; n = n->chain)
+		if (n->hash == hash && n->e->kind == kind && slice_eq(n->e->text, text))
+			return n;
+	return NULL;
+}
+
+/* An entry to fill: a new one, or the oldest, emptied. */
+static struct entry *make_room(struct expr_cache *c)
+{
+	struct entry *n, **link;
+
+	if (c->used < c->entries)
+		return &c->entry[c->used++];
+	n = c->oldest;
+	unlink_use(c, n);
+	for (link = &c->bucket[n->hash & c->mask]; *link != n; link = &(*link)->chain)
+		;
+	*link = n->chain;
+	expr_unref(&n->e);
+	return n;
+}
+
+enum err expr_cache_parse(struct expr_cache *c, enum expr_kind kind, struct slice text, struct expr **out, struct fault *f)
+{
+	uint64_t hash;
+	struct entry *n;
+	enum err rc;
+
+	if (c == NULL || text.n > EXPR_BYTES_MAX)
+		return expr_parse(kind, text, out, f);
+	hash = XXH3_64bits_withSeed(text.p, text.n, c->seed + (uint64_t)kind);
+	n = find(c, hash, kind, text);
+	if (n != NULL) {
+		unlink_use(c, n);
+	} else {
+		rc = expr_parse(kind, text, out, f);
+		if (rc != ERR_OK)
+			return rc;
+		n = make_room(c);
+		n->e = *out;
+		n->hash = hash;
+		n->chain = c->bucket[hash & c->mask];
+		c->bucket[hash & c->mask] = n;
+	}
+	link_newest(c, n);
+	*out = expr_ref(n->e);
+	return ERR_OK;
+}
