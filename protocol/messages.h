@@ -60,6 +60,7 @@
 #define MSG_REQUEST_ITEMS_REQUIRED ERR_VALIDATION, "The requestItems parameter is required for %s"
 
 #define MSG_DEADLINE ERR_DEADLINE, "The request's deadline had passed before it was carried out"
+#define MSG_BODY_CODING ERR_INTERNAL, "The request's body cannot be decoded by its Content-Encoding"
 #define MSG_BODY_TOO_LONG ERR_REQUEST_TOO_LARGE, "Request body is longer than 16777216 bytes"
 
 /* ---- frames ---- */

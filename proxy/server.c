@@ -11,6 +11,7 @@
 #include "proxy/admin.h"
 #include "proxy/coherence.h"
 #include "proxy/gauges.h"
+#include "proxy/http_reader.h"
 #include "proxy/listener.h"
 #include "proxy/worker.h"
 
@@ -153,11 +154,12 @@ struct server *server_open(const struct config *c, int argc, char *const *argv, 
 	s->argc = argc;
 	s->argv = argv;
 	s->http_fd = s->listen_fd = s->admin_fd = -1;
-	s->shared.config = &s->config;
+	s->shared.region = s->config.region;
 	s->workers = c->threads == 0 ? processors() : c->threads;
 	if (s->workers > THREADS_MAX)
 		s->workers = THREADS_MAX;
 	signal(SIGPIPE, SIG_IGN);
+	http_reader_setup();
 	raise_descriptors(s);
 	if (!take_addresses(s, e) || !make_caches(s, e) || !open_store(s, e) || !make_workers(s, e))
 		server_close(&s);

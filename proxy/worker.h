@@ -21,7 +21,6 @@
 
 struct call;
 struct conn;
-struct config;
 struct event;
 struct event_base;
 struct expr_cache;
@@ -29,7 +28,7 @@ struct json_reader;
 
 /* What all workers share; constant while they run. Owned by the server. */
 struct shared {
-	const struct config *config;
+	const char *region;                /* for the health check's text */
 	struct backend *backend;
 	struct epochs *epochs;
 	struct item_cache *items;          /* NULL = off */
