@@ -243,7 +243,7 @@
 #define MSG_PROVISIONED_UNITS TABLE_INVALID "ReadCapacityUnits and WriteCapacityUnits must both be specified when " \
 	"BillingMode is PROVISIONED"
 #define MSG_UNITS_BOUNDS ERR_VALIDATION, "Given value %lld for %s is out of bounds"
-#define MSG_DEFINED_TWICE TABLE_INVALID "Duplicate AttributeName in AttributeDefinitions: %.*s"
+#define MSG_DEFINED_TWICE ERR_VALIDATION, "Attribute Name is duplicated: %.*s"
 #define MSG_DEFINITIONS_MANY TABLE_INVALID "Number of attributes in AttributeDefinitions exceeds what keys can use"
 #define MSG_KEYS_WITHOUT_DEFINITION ERR_VALIDATION, "Invalid KeySchema: Some index key attribute have no definition"
 #define MSG_KEYS_NOT_DEFINED TABLE_INVALID "Some index key attributes are not defined in AttributeDefinitions. " \
@@ -251,8 +251,9 @@
 #define MSG_KEYS_SAME_NAME ERR_VALIDATION, "Both the Hash Key and the Range Key element in the KeySchema have the same name"
 #define MSG_FIRST_KEY_NOT_HASH ERR_VALIDATION, "Invalid KeySchema: The first KeySchemaElement is not a HASH key type"
 #define MSG_SECOND_KEY_NOT_RANGE ERR_VALIDATION, "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type"
-#define MSG_KEYS_ORDER ERR_VALIDATION, "Invalid KeySchema: All HASH key elements must come before the RANGE key elements"
-#define MSG_KEYS_MANY ERR_VALIDATION, "Invalid KeySchema: At most 4 HASH and 4 RANGE key elements are allowed"
+#define MSG_KEYS_ORDER TABLE_INVALID "All HASH key attributes must precede RANGE key attributes in the KeySchema"
+#define MSG_KEYS_MANY TABLE_INVALID "The KeySchema exceeds the maximum allowed number of %s key attributes"
+#define MSG_KEYS_MULTIPLE ERR_VALIDATION, "The KeySchema contains multiple key attributes with the same name"
 #define MSG_DEFINITIONS_COUNT TABLE_INVALID "Number of attributes in KeySchema does not exactly match number of attributes " \
 	"defined in AttributeDefinitions"
 #define MSG_DEFINITIONS_UNUSED TABLE_INVALID "Some AttributeDefinitions are not used. AttributeDefinitions: [%s], " \
@@ -260,7 +261,7 @@
 #define MSG_PROJECTION_UNKNOWN TABLE_INVALID "Unknown ProjectionType: null"
 #define MSG_PROJECTION_EXTRA TABLE_INVALID "ProjectionType is %.*s, but NonKeyAttributes is specified"
 #define MSG_PROJECTION_EMPTY TABLE_INVALID "ProjectionType is INCLUDE, but NonKeyAttributes is not specified"
-#define MSG_PROJECTION_TWICE TABLE_INVALID "Duplicate value in NonKeyAttributes: %.*s"
+#define MSG_PROJECTION_TWICE TABLE_INVALID "Duplicate element in NonKeyAttributes: %.*s"
 #define MSG_INDEX_TWICE TABLE_INVALID "Duplicate index name: %.*s"
 #define MSG_INDEXES_EMPTY TABLE_INVALID "List of %s is empty"
 #define MSG_INDEX_WITHOUT_RANGE TABLE_INVALID "Index KeySchema does not have a range key for index: %.*s"
@@ -272,9 +273,10 @@
 #define MSG_GLOBAL_INDEXES_MANY TABLE_INVALID "GlobalSecondaryIndex count exceeds the per-table limit of 20"
 #define MSG_INDEX_ON_DEMAND_UNITS TABLE_INVALID "ProvisionedThroughput should not be specified for index: %.*s when " \
 	"BillingMode is PAY_PER_REQUEST"
-#define MSG_INDEX_PROVISIONED_UNITS TABLE_INVALID "ProvisionedThroughput must be specified for index: %.*s"
-#define MSG_STREAM_WITHOUT_VIEW TABLE_INVALID "StreamViewType must be specified when StreamEnabled is true"
-#define MSG_STREAM_VIEW_WITHOUT TABLE_INVALID "StreamViewType can only be specified when StreamEnabled is true"
+#define MSG_INDEX_PROVISIONED_UNITS TABLE_INVALID "ProvisionedThroughput is not specified for index: %.*s"
+#define MSG_STREAM_WITHOUT_VIEW TABLE_INVALID "Table is being created with a stream enabled, UpdateViewType is required"
+#define MSG_STREAM_VIEW_WITHOUT TABLE_INVALID "Table is being created with a stream disabled, UpdateViewType should not " \
+	"be specified"
 #define MSG_RESOURCE_ARN ERR_VALIDATION, "Invalid TableArn: Invalid ResourceArn provided as input %.*s"
 #define MSG_RESOURCE_UNKNOWN ERR_RESOURCE_NOT_FOUND, "Requested resource not found: ResourcArn: %.*s not found"
 #define MSG_BACKUP_TABLE ERR_TABLE_NOT_FOUND, "Table not found: %.*s"

@@ -109,15 +109,18 @@ static enum err check_many(const struct keys *k, struct fault *f)
 	for (unsigned i = 0; i < k->n; i++) {
 		for (unsigned j = 0; j < i; j++)
 			if (slice_eq(k->name[i], k->name[j]))
-				return fault_set(f, MSG_KEYS_SAME_NAME);
+				return k->n > 2 ? fault_set(f, MSG_KEYS_MULTIPLE) : fault_set(f, MSG_KEYS_SAME_NAME);
+		/* In a pair, the classical words. */
 		if (k->hash[i] && ranges != 0)
-			return fault_set(f, MSG_KEYS_ORDER);
+			return k->n > 2 ? fault_set(f, MSG_KEYS_ORDER) : fault_set(f, MSG_FIRST_KEY_NOT_HASH);
 		hashes += k->hash[i];
 		ranges += !k->hash[i];
 	}
 	if (hashes == 0)
 		return fault_set(f, MSG_FIRST_KEY_NOT_HASH);
-	return hashes > KEY_ATTRS_MAX || ranges > KEY_ATTRS_MAX ? fault_set(f, MSG_KEYS_MANY) : ERR_OK;
+	if (hashes > KEY_ATTRS_MAX || ranges > KEY_ATTRS_MAX)
+		return fault_set(f, MSG_KEYS_MANY, hashes > KEY_ATTRS_MAX ? "HASH" : "RANGE");
+	return ERR_OK;
 }
 
 /* ---- the table ---- */
@@ -277,7 +280,7 @@ static enum err check_global_index(struct check *c, struct slice bytes, struct f
 	struct keys k = read_keys(m, n);
 	struct slice name = record_str(&x, GlobalSecondaryIndex_IndexName);
 	bool units = record_has(&x, GlobalSecondaryIndex_ProvisionedThroughput);
-	enum err rc = n > KEYS_MAX ? fault_set(f, MSG_KEYS_MANY) : check_defined(c, &k, f);
+	enum err rc = n > KEYS_MAX ? fault_set(f, MSG_KEYS_MANY, "HASH") : check_defined(c, &k, f);
 
 	if (rc == ERR_OK)
 		rc = check_many(&k, f);
