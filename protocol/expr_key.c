@@ -141,7 +141,7 @@ static enum err check_term(const struct key_term *t, const struct key_attr *attr
 	if (value_type(t->lo) != attr->type || (slice_present(t->hi) && value_type(t->hi) != attr->type))
 		return fault_set(f, MSG_KEYCOND_TYPE);
 	if (attr->type != VALUE_N && value_bytes(t->lo).n == 0)
-		return fault_set(f, MSG_KEYCOND_EMPTY, attr->type == VALUE_S ? "string" : "binary", SLICE_FMT(attr->name));
+		return fault_set(f, MSG_KEY_EMPTY, attr->type == VALUE_S ? "string" : "binary", SLICE_FMT(attr->name));
 	return ERR_OK;
 }
 
