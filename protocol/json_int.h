@@ -1,6 +1,6 @@
 /* json_int - what the files of the JSON reader share. Not for others.
  *
- *    body --yajl--> json_read.c: one token at a time, to the top frame
+ *    body --yajl--> json_parse.c --one token at a time--> json_read.c: the top frame takes it
  *                       |  STRUCT LIST MAP    by shape: this file's frames
  *                       |  VALUE SET          attribute values: json_value.c
  *                       +-> json_scalar.c     a token as the kind that is expected there
@@ -37,16 +37,17 @@ struct frame {
 enum token_kind { TOKEN_NULL, TOKEN_TRUE, TOKEN_FALSE, TOKEN_NUMBER, TOKEN_DECIMAL, TOKEN_STRING };
 struct token {
 	enum token_kind kind;
-	struct slice text;         /* of numbers and strings */
+	struct slice text; /* of numbers and strings */
 };
 
 struct json_reader {
 	struct buf out, scratch;
 	struct frame frame[FRAMES_MAX];
 	unsigned frames;
-	unsigned value_depth;      /* VALUE frames among them */
-	size_t skip;               /* open brackets of what is being skipped */
+	unsigned value_depth; /* VALUE frames among them */
+	size_t skip;          /* open brackets of what is being skipped */
 	const struct shape *root;
+	struct json_block *blocks; /* what yajl has allocated; empty between requests */
 	struct arena *arena;       /* the request's */
 	struct fault *fault;       /* why reading stopped */
 	struct fault value_fault;
@@ -65,6 +66,19 @@ bool json_push(struct json_reader *r, enum frame_kind kind, const struct shape *
 bool json_replace(struct json_reader *r, size_t at);
 /* Always false: `return json_no_memory(r)`. */
 bool json_no_memory(struct json_reader *r);
+bool json_broken(struct json_reader *r);
+
+/* Events; false ends the parse, with r->fault set. */
+bool json_on_token(struct json_reader *r, struct token t);
+bool json_on_key(struct json_reader *r, struct slice name);
+bool json_on_map_begin(struct json_reader *r);
+bool json_on_array_begin(struct json_reader *r);
+bool json_on_end(struct json_reader *r);
+
+/* ---- json_parse.c ---- */
+
+/* Parse a whole body into events; false and r->fault if it is not JSON, not UTF-8, or an event said no. */
+bool json_parse(struct json_reader *r, struct slice body);
 
 /* ---- json_scalar.c ---- */
 

@@ -1,11 +1,8 @@
 /* json_read - DynamoDB's JSON into records; json_int.h has the picture. */
 #include <stdlib.h>
 
-#include <yajl/yajl_parse.h>
-
 #include "protocol/json_int.h"
 #include "protocol/messages.h"
-#include "protocol/utf8.h"
 
 /* ---- frames ---- */
 
@@ -15,7 +12,7 @@ bool json_no_memory(struct json_reader *r)
 	return false;
 }
 
-static bool broken(struct json_reader *r)
+bool json_broken(struct json_reader *r)
 {
 	fault_set(r->fault, MSG_JSON_BROKEN);
 	return false;
@@ -38,7 +35,7 @@ static size_t open_head(struct buf *b, enum frame_kind kind)
 bool json_push(struct json_reader *r, enum frame_kind kind, const struct shape *shape)
 {
 	if (r->frames == FRAMES_MAX)
-		return broken(r);
+		return json_broken(r);
 	r->frame[r->frames++] = (struct frame){
 		.kind = kind, .ordered = true, .shape = shape, .at = open_head(&r->out, kind), .member = -1
 	};
@@ -221,7 +218,7 @@ static const char *java_type(struct json_reader *r, const struct shape *s)
 	case SHAPE_KIND_ITEM:
 		if (e->kind == SHAPE_KIND_LIST)
 			return arena_printf(r->arena, "java.util.Map<java.lang.String, java.util.List<%s.%s>>", package,
-					    e->element->name);
+			                    e->element->name);
 		if (e->kind == SHAPE_KIND_STRUCT || e->kind == SHAPE_KIND_VALUE)
 			return arena_printf(r->arena, "java.util.Map<java.lang.String, %s.%s>", package, e->name);
 		return "java.util.Map<java.lang.String, java.lang.String>";
@@ -242,7 +239,7 @@ static bool collection_mismatch(struct json_reader *r, const struct shape *s)
 
 /* ---- tokens ---- */
 
-static bool on_token(struct json_reader *r, struct token t)
+bool json_on_token(struct json_reader *r, struct token t)
 {
 	struct frame *f = json_top(r);
 	const struct shape *s;
@@ -250,7 +247,7 @@ static bool on_token(struct json_reader *r, struct token t)
 	if (r->skip > 0)
 		return true;
 	if (f == NULL)
-		return broken(r);
+		return json_broken(r);
 	if (f->kind == FRAME_VALUE)
 		return json_value_scalar(r, f, t);
 	if (f->kind == FRAME_SET)
@@ -264,7 +261,7 @@ static bool on_token(struct json_reader *r, struct token t)
 	return t.kind == TOKEN_NULL ? put_null_element(r, s) : put_scalar(r, f, s, t);
 }
 
-static bool on_map_begin(struct json_reader *r)
+bool json_on_map_begin(struct json_reader *r)
 {
 	struct frame *f = json_top(r);
 	const struct shape *s;
@@ -299,7 +296,7 @@ static bool on_map_begin(struct json_reader *r)
 	}
 }
 
-static bool on_array_begin(struct json_reader *r)
+bool json_on_array_begin(struct json_reader *r)
 {
 	struct frame *f = json_top(r);
 	const struct shape *s;
@@ -309,11 +306,12 @@ static bool on_array_begin(struct json_reader *r)
 		return true;
 	}
 	if (f == NULL)
-		return broken(r);
+		return json_broken(r);
 	if (f->kind == FRAME_VALUE)
 		return json_value_array(r, f);
 	if (f->kind == FRAME_SET) {
-		fault_set(r->fault, MSG_JSON_COLLECTION, f->member == VALUE_BS ? "class java.nio.ByteBuffer" : "class java.lang.String");
+		fault_set(r->fault, MSG_JSON_COLLECTION,
+		          f->member == VALUE_BS ? "class java.nio.ByteBuffer" : "class java.lang.String");
 		return false;
 	}
 	s = expected(r, f);
@@ -325,7 +323,7 @@ static bool on_array_begin(struct json_reader *r)
 	return s->kind == SHAPE_KIND_LIST ? json_push(r, FRAME_LIST, s) : collection_mismatch(r, s);
 }
 
-static bool on_end(struct json_reader *r)
+bool json_on_end(struct json_reader *r)
 {
 	struct frame *f = json_top(r);
 
@@ -354,7 +352,7 @@ static void map_name(struct json_reader *r, struct frame *f, struct slice name)
 	mp_put_str(&r->out, name);
 }
 
-static bool on_key(struct json_reader *r, struct slice name)
+bool json_on_key(struct json_reader *r, struct slice name)
 {
 	struct frame *f = json_top(r);
 
@@ -367,109 +365,6 @@ static bool on_key(struct json_reader *r, struct slice name)
 	else
 		json_value_key(f, name);
 	return true;
-}
-
-/* ---- yajl ---- */
-
-static int cb_null(void *r)
-{
-	return on_token(r, (struct token){ TOKEN_NULL, SLICE_NONE });
-}
-
-static int cb_boolean(void *r, int v)
-{
-	return on_token(r, (struct token){ v ? TOKEN_TRUE : TOKEN_FALSE, SLICE_NONE });
-}
-
-static int cb_number(void *r, const char *p, size_t n)
-{
-	enum token_kind kind = TOKEN_NUMBER;
-
-	for (size_t i = 0; i < n; i++)
-		if (p[i] == '.' || p[i] == 'e' || p[i] == 'E')
-			kind = TOKEN_DECIMAL;
-	return on_token(r, (struct token){ kind, slice_of(p, n) });
-}
-
-static int cb_string(void *r, const unsigned char *p, size_t n)
-{
-	return on_token(r, (struct token){ TOKEN_STRING, slice_of(p, n) });
-}
-
-static int cb_key(void *r, const unsigned char *p, size_t n)
-{
-	return on_key(r, slice_of(p, n));
-}
-
-static int cb_map_begin(void *r)
-{
-	return on_map_begin(r);
-}
-
-static int cb_array_begin(void *r)
-{
-	return on_array_begin(r);
-}
-
-static int cb_end(void *r)
-{
-	return on_end(r);
-}
-
-static yajl_callbacks callbacks = {
-	.yajl_null = cb_null,
-	.yajl_boolean = cb_boolean,
-	.yajl_number = cb_number,
-	.yajl_string = cb_string,
-	.yajl_start_map = cb_map_begin,
-	.yajl_map_key = cb_key,
-	.yajl_end_map = cb_end,
-	.yajl_start_array = cb_array_begin,
-	.yajl_end_array = cb_end,
-};
-
-/* ---- what yajl lets pass ---- */
-
-static bool hex4(const uint8_t *p, const uint8_t *end, unsigned *v)
-{
-	*v = 0;
-	if (end - p < 4)
-		return false;
-	for (unsigned i = 0; i < 4; i++) {
-		unsigned c = p[i] | 0x20; /* lower case */
-
-		if (c >= '0' && c <= '9')
-			*v = *v << 4 | (c - '0');
-		else if (c >= 'a' && c <= 'f')
-			*v = *v << 4 | (c - 'a' + 10);
-		else
-			return false;
-	}
-	return true;
-}
-
-/* Are the surrogates among the \u escapes in pairs? What is no escape at all is left to yajl. */
-static bool escapes_paired(struct slice body)
-{
-	const uint8_t *p = body.p, *end = body.p + body.n;
-	unsigned v;
-
-	while (p < end && (p = memchr(p, '\\', (size_t)(end - p))) != NULL) {
-		p += 2;
-		if (p >= end || p[-1] != 'u' || !hex4(p, end, &v) || v < 0xd800 || v > 0xdfff)
-			continue;
-		if (v >= 0xdc00 || end - p < 10 || p[4] != '\\' || p[5] != 'u' || !hex4(p + 6, end, &v) || v < 0xdc00 ||
-		    v > 0xdfff)
-			return false;
-		p += 10;
-	}
-	return true;
-}
-
-/* yajl's own check accepts overlong forms and surrogates, so it is off. */
-static bool text_valid(struct slice body)
-{
-	return utf8_valid(body) && escapes_paired(body);
 }
 
 /* ---- public ---- */
@@ -522,28 +417,13 @@ static void reader_trim(struct json_reader *r)
 /* The record is then in r->out. */
 static bool reader_run(struct json_reader *r, struct slice body)
 {
-	yajl_handle y;
-	yajl_status status;
-
-	if (!text_valid(body))
-		return broken(r);
-	y = yajl_alloc(&callbacks, NULL, r);
-	if (y == NULL)
-		return json_no_memory(r);
-	yajl_config(y, yajl_dont_validate_strings, 1);
-	status = yajl_parse(y, body.p, body.n);
-	if (status == yajl_status_ok)
-		status = yajl_complete_parse(y);
-	yajl_free(y);
-	if (status == yajl_status_error)
-		return broken(r);
-	if (status == yajl_status_ok && r->out.failed)
-		return json_no_memory(r);
-	return status == yajl_status_ok; /* else a callback has said why */
+	if (!json_parse(r, body))
+		return false;
+	return r->out.failed ? json_no_memory(r) : true;
 }
 
 enum err json_read_request(struct json_reader *r, enum op op, struct slice body, struct arena *a, struct request *req,
-	struct fault *f)
+                           struct fault *f)
 {
 	struct slice bytes = SLICE_NONE;
 	struct fault own;
@@ -568,7 +448,7 @@ enum err json_read_request(struct json_reader *r, enum op op, struct slice body,
 }
 
 enum err json_read(struct json_reader *r, const struct shape *shape, struct slice body, struct arena *a,
-	struct buf *out, struct fault *f)
+                   struct buf *out, struct fault *f)
 {
 	struct fault own;
 	enum err rc = ERR_OK;

@@ -6,12 +6,12 @@
 #include "protocol/messages.h"
 
 /* What L and M hold. */
-static const struct shape list_shape = {
-	.name = "AttributeValue", .kind = SHAPE_KIND_LIST, .element = &shape_AttributeValue
-};
-static const struct shape map_shape = {
-	.name = "AttributeValue", .kind = SHAPE_KIND_ITEM, .element = &shape_AttributeValue
-};
+static const struct shape list_shape = { .name = "AttributeValue",
+	                                 .kind = SHAPE_KIND_LIST,
+	                                 .element = &shape_AttributeValue };
+static const struct shape map_shape = { .name = "AttributeValue",
+	                                .kind = SHAPE_KIND_ITEM,
+	                                .element = &shape_AttributeValue };
 
 /* ---- value faults ---- */
 
@@ -20,9 +20,8 @@ static bool fault_is_first(const struct json_reader *r, const char *member)
 {
 	static const char last[] = "ExpressionAttributeValues";
 
-	return r->value_fault.code == ERR_OK ||
-	       (r->value_member != NULL && strcmp(r->value_member, last) == 0 && member != NULL &&
-		strcmp(member, last) != 0);
+	return r->value_fault.code == ERR_OK || (r->value_member != NULL && strcmp(r->value_member, last) == 0 &&
+	                                         member != NULL && strcmp(member, last) != 0);
 }
 
 /* Where are we? The innermost structure's member, and the name under it if that is a map. */
@@ -113,12 +112,32 @@ void json_value_null(struct json_reader *r)
 	value_put_null(&r->out);
 }
 
+static int type_of_name(struct slice name)
+{
+	const uint8_t *p = name.p;
+
+	switch (name.n) {
+	case 1:
+		return *p == 'S'   ? VALUE_S
+		       : *p == 'N' ? VALUE_N
+		       : *p == 'B' ? VALUE_B
+		       : *p == 'L' ? VALUE_L
+		       : *p == 'M' ? VALUE_M
+		                   : -1;
+	case 2:
+		if (p[1] != 'S')
+			return -1;
+		return *p == 'S' ? VALUE_SS : *p == 'N' ? VALUE_NS : *p == 'B' ? VALUE_BS : -1;
+	case 4:
+		return memcmp(p, "BOOL", 4) == 0 ? VALUE_BOOL : memcmp(p, "NULL", 4) == 0 ? VALUE_NULL : -1;
+	default:
+		return -1;
+	}
+}
+
 void json_value_key(struct frame *f, struct slice name)
 {
-	f->member = -1;
-	for (int t = 0; t < VALUE_BAD; t++)
-		if (slice_eq(name, slice_str(value_type_name((enum value_type)t))))
-			f->member = t;
+	f->member = type_of_name(name);
 }
 
 /* A type's payload begins; what an earlier one wrote is dropped. */

@@ -40,13 +40,35 @@ static void put_escape(struct buf *out, uint8_t c)
 	buf_put(out, s, s[1] == 'u' ? 6 : 2);
 }
 
+/* Is none of these eight bytes a quote, a backslash, a control character or beyond ASCII? A subtraction borrows into
+ * a byte's high bit exactly when the byte is below what is taken off it (the lowest such byte, at least). */
+static bool plain_word(const uint8_t *p)
+{
+	const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+	uint64_t w, quote, backslash;
+
+	memcpy(&w, p, 8);
+	quote = w ^ (ones * '"');
+	backslash = w ^ (ones * '\\');
+	return ((w | (w - ones * 0x20) | (quote - ones) | (backslash - ones)) & high) == 0;
+}
+
+static const uint8_t *skip_plain(const uint8_t *p, const uint8_t *end)
+{
+	while (end - p >= 8 && plain_word(p))
+		p += 8;
+	while (p < end && is_plain(*p))
+		p++;
+	return p;
+}
+
 void json_write_string(struct buf *out, struct slice s)
 {
 	const uint8_t *p = s.p, *end = s.p + s.n, *run = p;
 
 	put_char(out, '"');
-	while (p < end) {
-		unsigned n = is_plain(*p) ? 1 : *p < 0x80 ? 0 : utf8_char(p, end);
+	while ((p = skip_plain(p, end)) < end) {
+		unsigned n = *p < 0x80 ? 0 : utf8_char(p, end);
 
 		if (n > 0) {
 			p += n;

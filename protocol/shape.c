@@ -36,8 +36,7 @@
 #define SHAPE_BLOB(n) DEFINE(n, BLOB, BOUNDS(0, 0))
 #define SHAPE_LIST(n, of, lo, hi) DEFINE(n, LIST, BOUNDS(lo, hi), .element = &shape_##of)
 #define SHAPE_MAP(n, by, of, lo, hi) DEFINE(n, MAP, BOUNDS(lo, hi), .key = &shape_##by, .element = &shape_##of)
-#define SHAPE_ITEM(n, by, lo, hi) \
-	DEFINE(n, ITEM, BOUNDS(lo, hi), .key = &shape_##by, .element = &shape_AttributeValue)
+#define SHAPE_ITEM(n, by, lo, hi) DEFINE(n, ITEM, BOUNDS(lo, hi), .key = &shape_##by, .element = &shape_AttributeValue)
 #include "protocol/shapes.def"
 #include "protocol/shapes_undef.h"
 

@@ -27,7 +27,8 @@ unsigned utf8_char(const uint8_t *p, const uint8_t *end)
 			lo = 0x90;
 		if (p[0] == 0xf4)
 			hi = 0x8f;
-		return left >= 4 && within(p[1], lo, hi) && within(p[2], 0x80, 0xbf) && within(p[3], 0x80, 0xbf) ? 4 : 0;
+		return left >= 4 && within(p[1], lo, hi) && within(p[2], 0x80, 0xbf) && within(p[3], 0x80, 0xbf) ? 4
+		                                                                                                 : 0;
 	}
 	return 0;
 }

@@ -21,14 +21,14 @@ enum { ERRORS_MAX = 10 };
 /* Where the walk is: a structure's member, a list's element, or a map's element. */
 struct place {
 	const struct place *up;
-	const struct shape *of;    /* the structure; NULL: an element */
-	unsigned id;               /* the member, or the element's number from 1 */
-	struct slice key;          /* a map's */
+	const struct shape *of; /* the structure; NULL: an element */
+	unsigned id;            /* the member, or the element's number from 1 */
+	struct slice key;       /* a map's */
 };
 
 struct errors {
-	struct buf list, late;     /* sentences of the older and of the newer checks */
-	unsigned n;                /* sentences in list */
+	struct buf list, late; /* sentences of the older and of the newer checks */
+	unsigned n;            /* sentences in list */
 };
 
 /* ---- sentences ---- */
@@ -88,7 +88,7 @@ static struct buf *violated(struct errors *e, const struct place *p, const struc
 
 /* What all of them end in: a limit of a length or value. */
 static void violated_limit(struct errors *e, const struct place *p, const struct shape *s, struct slice value,
-	const char *what, const char *relation, int64_t limit)
+                           const char *what, const char *relation, int64_t limit)
 {
 	struct buf *b = violated(e, p, s, value);
 
@@ -97,7 +97,7 @@ static void violated_limit(struct errors *e, const struct place *p, const struct
 }
 
 static void check_limits(struct errors *e, const struct place *p, const struct shape *s, struct slice value, int64_t n,
-	const char *what, int64_t min, int64_t max)
+                         const char *what, int64_t min, int64_t max)
 {
 	if (n < min)
 		violated_limit(e, p, s, value, what, "greater", min);
@@ -107,7 +107,7 @@ static void check_limits(struct errors *e, const struct place *p, const struct s
 
 /* Bounds of a length: 0 = none. */
 static void check_length(struct errors *e, const struct place *p, const struct shape *s, struct slice value, size_t n,
-	int64_t min, int64_t max)
+                         int64_t min, int64_t max)
 {
 	check_limits(e, p, s, value, (int64_t)n, "length", min, max == 0 ? INT64_MAX : max);
 }
@@ -116,7 +116,8 @@ static void check_length(struct errors *e, const struct place *p, const struct s
 
 static bool is_name_char(uint8_t c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+	       c == '-';
 }
 
 /* The one pattern that requests have; others are of answers only. */
@@ -191,7 +192,8 @@ static void check_any(struct errors *e, const struct place *p, const struct shap
 /* Members that the shape calls optional, for a case we do not have, but that the service demands in ours. */
 static bool is_required(const struct shape *s, unsigned id, const struct record *r)
 {
-	if (s == &shape_CreateTableInput && (id == CreateTableInput_KeySchema || id == CreateTableInput_AttributeDefinitions))
+	if (s == &shape_CreateTableInput &&
+	    (id == CreateTableInput_KeySchema || id == CreateTableInput_AttributeDefinitions))
 		return !record_has(r, CreateTableInput_GlobalTableSourceArn);
 	return s->member[id].required;
 }
@@ -247,16 +249,21 @@ static void check_map_bounds(struct errors *e, const struct place *p, const stru
 		uint32_t elements = of->kind == SHAPE_KIND_LIST ? mp_array(&list) : 0;
 
 		bad_key |= !fits(rules_of(s->key, name), name);
-		bad_length |= of->kind == SHAPE_KIND_LIST && (elements < of->min || (of->max != 0 && elements > of->max));
+		bad_length |=
+		        of->kind == SHAPE_KIND_LIST && (elements < of->min || (of->max != 0 && elements > of->max));
 	}
 	if (bad_key && (b = violated(e, p, s, value)) != NULL)
-		buf_printf(b, "Map keys must satisfy constraint: [Member must have length less than or equal to %lld, "
-			      "Member must have length greater than or equal to %lld%s%s]", (long long)key->max,
-			   (long long)key->min, key->pattern ? ", Member must satisfy regular expression pattern: " : "",
-			   key->pattern ? key->pattern : "");
+		buf_printf(b,
+		           "Map keys must satisfy constraint: [Member must have length less than or equal to %lld, "
+		           "Member must have length greater than or equal to %lld%s%s]",
+		           (long long)key->max, (long long)key->min,
+		           key->pattern ? ", Member must satisfy regular expression pattern: " : "",
+		           key->pattern ? key->pattern : "");
 	if (bad_length && (b = violated(e, p, s, value)) != NULL)
-		buf_printf(b, "Map value must satisfy constraint: [Member must have length less than or equal to %lld, "
-			      "Member must have length greater than or equal to %lld]", (long long)of->max, (long long)of->min);
+		buf_printf(b,
+		           "Map value must satisfy constraint: [Member must have length less than or equal to %lld, "
+		           "Member must have length greater than or equal to %lld]",
+		           (long long)of->max, (long long)of->min);
 }
 
 static void check_map(struct errors *e, const struct place *up, const struct shape *s, struct slice value)

@@ -1,6 +1,7 @@
 /* test_json - JSON to records and back: what comes out is what went in, in canonical order; what is refused, and how. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 #include "protocol/json.h"
 #include "protocol/value.h"
@@ -74,10 +75,11 @@ static void value_fault(const char *value, const char *why)
 Test(json, every_type_there_and_back)
 {
 	static const char body[] =
-		"{\"Item\":{\"b\":{\"B\":\"AP8=\"},\"bool\":{\"BOOL\":true},\"bs\":{\"BS\":[\"\",\"AA==\"]},"
-		"\"e\":{\"S\":\"\"},\"l\":{\"L\":[{\"N\":\"-1.5\"},{\"L\":[]},{\"NULL\":true}]},"
-		"\"m\":{\"M\":{\"a\":{\"S\":\"1\"},\"b\":{\"M\":{}}}},\"n\":{\"N\":\"12\"},\"ns\":{\"NS\":[\"-1\",\"2\"]},"
-		"\"s\":{\"S\":\"x\"},\"ss\":{\"SS\":[\"a\",\"b\"]}},\"TableName\":\"t\"}";
+	        "{\"Item\":{\"b\":{\"B\":\"AP8=\"},\"bool\":{\"BOOL\":true},\"bs\":{\"BS\":[\"\",\"AA==\"]},"
+	        "\"e\":{\"S\":\"\"},\"l\":{\"L\":[{\"N\":\"-1.5\"},{\"L\":[]},{\"NULL\":true}]},"
+	        "\"m\":{\"M\":{\"a\":{\"S\":\"1\"},\"b\":{\"M\":{}}}},\"n\":{\"N\":\"12\"},\"ns\":{\"NS\":[\"-1\","
+	        "\"2\"]},"
+	        "\"s\":{\"S\":\"x\"},\"ss\":{\"SS\":[\"a\",\"b\"]}},\"TableName\":\"t\"}";
 
 	cr_assert_str_eq(again(OP_PutItem, body), body);
 }
@@ -85,37 +87,44 @@ Test(json, every_type_there_and_back)
 Test(json, order_becomes_canonical)
 {
 	cr_assert_str_eq(again(OP_PutItem, " { \"TableName\" : \"t\" , \"Item\":{\"b\":{\"NS\":[\"10\",\"9\",\"-3\"]},"
-					   "\"a\":{\"SS\":[\"b\",\"\",\"a\"]},\"aa\":{\"M\":{\"z\":{\"N\":\"1e2\"},\"y\":{\"N\":\"0.50\"}}}}}"),
-			 "{\"Item\":{\"a\":{\"SS\":[\"\",\"a\",\"b\"]},\"aa\":{\"M\":{\"y\":{\"N\":\"0.5\"},\"z\":{\"N\":\"100\"}}},"
-			 "\"b\":{\"NS\":[\"-3\",\"9\",\"10\"]}},\"TableName\":\"t\"}");
+	                                   "\"a\":{\"SS\":[\"b\",\"\",\"a\"]},\"aa\":{\"M\":{\"z\":{\"N\":\"1e2\"},"
+	                                   "\"y\":{\"N\":\"0.50\"}}}}}"),
+	                 "{\"Item\":{\"a\":{\"SS\":[\"\",\"a\",\"b\"]},\"aa\":{\"M\":{\"y\":{\"N\":\"0.5\"},\"z\":{"
+	                 "\"N\":\"100\"}}},"
+	                 "\"b\":{\"NS\":[\"-3\",\"9\",\"10\"]}},\"TableName\":\"t\"}");
 }
 
 Test(json, equal_requests_are_equal_bytes)
 {
 	struct request a, b;
 
-	cr_assert_eq(read_request(OP_GetItem, "{\"TableName\":\"t\",\"Key\":{\"p\":{\"N\":\"1\"},\"s\":{\"S\":\"\\u00e9\"}}}", &a), ERR_OK);
 	cr_assert_eq(read_request(OP_GetItem,
-				  "{\"Key\":{\"s\":{\"S\":\"\xc3\xa9\"},\"p\":{\"N\":\"01.0\"}},\"Nonsense\":[{}],\"TableName\":\"t\"}",
-				  &b),
-		     ERR_OK);
+	                          "{\"TableName\":\"t\",\"Key\":{\"p\":{\"N\":\"1\"},\"s\":{\"S\":\"\\u00e9\"}}}", &a),
+	             ERR_OK);
+	cr_assert_eq(read_request(OP_GetItem,
+	                          "{\"Key\":{\"s\":{\"S\":\"\xc3\xa9\"},\"p\":{\"N\":\"01.0\"}},\"Nonsense\":[{}],"
+	                          "\"TableName\":\"t\"}",
+	                          &b),
+	             ERR_OK);
 	cr_assert(slice_eq(a.bytes, b.bytes));
 }
 
 Test(json, nulls_and_unknown_names_are_absent)
 {
-	cr_assert_str_eq(again(OP_GetItem, "{\"x\":{\"a\":[1,{\"b\":null}]},\"ConsistentRead\":null,\"y\":3,\"TableName\":\"t\","
-					   "\"Key\":{\"p\":{\"S\":\"a\",\"N\":null,\"dog\":[\"cat\"],\"cat\":{\"x\":1},\"d\":2}}}"),
-			 "{\"Key\":{\"p\":{\"S\":\"a\"}},\"TableName\":\"t\"}");
+	cr_assert_str_eq(again(OP_GetItem,
+	                       "{\"x\":{\"a\":[1,{\"b\":null}]},\"ConsistentRead\":null,\"y\":3,\"TableName\":\"t\","
+	                       "\"Key\":{\"p\":{\"S\":\"a\",\"N\":null,\"dog\":[\"cat\"],\"cat\":{\"x\":1},\"d\":2}}}"),
+	                 "{\"Key\":{\"p\":{\"S\":\"a\"}},\"TableName\":\"t\"}");
 	cr_assert_str_eq(again(OP_ListTables, "{}"), "{}");
 }
 
 Test(json, the_last_of_two_equal_names_counts)
 {
 	cr_assert_str_eq(again(OP_Query, "{\"Limit\":1,\"TableName\":\"a\",\"TableName\":\"b\",\"Limit\":2}"),
-			 "{\"Limit\":2,\"TableName\":\"b\"}");
-	cr_assert_str_eq(again(OP_GetItem, "{\"Key\":{\"p\":{\"S\":\"a\",\"S\":\"b\"},\"p\":{\"N\":\"1\",\"N\":\"2\"}}}"),
-			 "{\"Key\":{\"p\":{\"N\":\"2\"}}}");
+	                 "{\"Limit\":2,\"TableName\":\"b\"}");
+	cr_assert_str_eq(
+	        again(OP_GetItem, "{\"Key\":{\"p\":{\"S\":\"a\",\"S\":\"b\"},\"p\":{\"N\":\"1\",\"N\":\"2\"}}}"),
+	        "{\"Key\":{\"p\":{\"N\":\"2\"}}}");
 }
 
 Test(json, numbers_of_requests)
@@ -133,7 +142,7 @@ Test(json, numbers_of_requests)
 	refused(OP_Query, "{\"Limit\":[]}", "Unrecognized collection type class java.lang.Integer");
 	refused(OP_Query, "{\"Limit\":{}}", "Start of structure or map found where not expected");
 	refused(OP_UpdateTable, "{\"ProvisionedThroughput\":{\"ReadCapacityUnits\":\"1\"}}",
-		"STRING_VALUE cannot be converted to Long");
+	        "STRING_VALUE cannot be converted to Long");
 }
 
 Test(json, booleans)
@@ -150,12 +159,13 @@ Test(json, booleans)
 
 Test(json, wrong_kinds)
 {
-	static const char cast[] =
-		"class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class java.lang.Class "
-		"(sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module java.base of "
-		"loader 'bootstrap')";
-	static const char attribute_map[] =
-		"Unrecognized collection type java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.AttributeValue>";
+	static const char cast[] = "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast "
+	                           "to class java.lang.Class "
+	                           "(sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class "
+	                           "are in module java.base of "
+	                           "loader 'bootstrap')";
+	static const char attribute_map[] = "Unrecognized collection type java.util.Map<java.lang.String, "
+	                                    "com.amazonaws.dynamodb.v20120810.AttributeValue>";
 
 	refused(OP_GetItem, "{\"TableName\":23}", "NUMBER_VALUE cannot be converted to String");
 	refused(OP_GetItem, "{\"TableName\":34.56}", "DECIMAL_VALUE cannot be converted to String");
@@ -165,20 +175,23 @@ Test(json, wrong_kinds)
 	refused(OP_GetItem, "{\"Key\":23}", "Unexpected field type");
 	refused(OP_GetItem, "{\"Key\":[]}", attribute_map);
 	refused(OP_GetItem, "{\"Key\":{\"a\":1}}", "Unexpected value type in payload");
-	refused(OP_GetItem, "{\"Key\":{\"a\":[]}}", "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.AttributeValue");
+	refused(OP_GetItem, "{\"Key\":{\"a\":[]}}",
+	        "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.AttributeValue");
 	refused(OP_GetItem, "{\"AttributesToGet\":\"a\"}", "Unexpected field type");
 	refused(OP_GetItem, "{\"AttributesToGet\":{}}", "Start of structure or map found where not expected");
 	refused(OP_GetItem, "{\"AttributesToGet\":[1]}", "NUMBER_VALUE cannot be converted to String");
-	refused(OP_GetItem, "{\"ExpressionAttributeNames\":[]}", "Unrecognized collection type java.util.Map<java.lang.String, java.lang.String>");
+	refused(OP_GetItem, "{\"ExpressionAttributeNames\":[]}",
+	        "Unrecognized collection type java.util.Map<java.lang.String, java.lang.String>");
 	refused(OP_UpdateTable, "{\"ProvisionedThroughput\":\"x\"}", "Unexpected field type");
 	refused(OP_UpdateTable, "{\"ProvisionedThroughput\":[]}",
-		"Unrecognized collection type class com.amazonaws.dynamodb.v20120810.ProvisionedThroughput");
+	        "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.ProvisionedThroughput");
 	refused(OP_CreateTable, "{\"KeySchema\":[\"x\"]}", "Unexpected value type in payload");
 	refused(OP_BatchWriteItem, "{\"RequestItems\":[]}",
-		"Unrecognized collection type java.util.Map<java.lang.String, "
-		"java.util.List<com.amazonaws.dynamodb.v20120810.WriteRequest>>");
+	        "Unrecognized collection type java.util.Map<java.lang.String, "
+	        "java.util.List<com.amazonaws.dynamodb.v20120810.WriteRequest>>");
 	refused(OP_BatchWriteItem, "{\"RequestItems\":{\"h\":1}}", cast);
-	refused(OP_BatchWriteItem, "{\"RequestItems\":{\"h\":{}}}", "Start of structure or map found where not expected");
+	refused(OP_BatchWriteItem, "{\"RequestItems\":{\"h\":{}}}",
+	        "Start of structure or map found where not expected");
 	refused(OP_BatchGetItem, "{\"RequestItems\":{\"h\":{\"Keys\":[1]}}}", cast);
 	refused(OP_BatchGetItem, "{\"RequestItems\":{\"h\":{\"Keys\":[[]]}}}", attribute_map);
 	refused(OP_PutItem, "{\"Expected\":{\"a\":{\"Value\":1}}}", "Unexpected field type");
@@ -188,7 +201,8 @@ Test(json, wrong_kinds_of_values)
 {
 	refused(OP_PutItem, "{\"Item\":{\"a\":{\"S\":3}}}", "NUMBER_VALUE cannot be converted to String");
 	refused(OP_PutItem, "{\"Item\":{\"a\":{\"N\":3}}}", "NUMBER_VALUE cannot be converted to String");
-	refused(OP_PutItem, "{\"Item\":{\"a\":{\"M\":{\"b\":{\"N\":3}}}}}", "NUMBER_VALUE cannot be converted to String");
+	refused(OP_PutItem, "{\"Item\":{\"a\":{\"M\":{\"b\":{\"N\":3}}}}}",
+	        "NUMBER_VALUE cannot be converted to String");
 	refused(OP_PutItem, "{\"Item\":{\"a\":{\"NS\":[3]}}}", "NUMBER_VALUE cannot be converted to String");
 	refused(OP_PutItem, "{\"Item\":{\"a\":{\"M\":{\"dog\":\"cat\"}}}}", "Unexpected value type in payload");
 	refused(OP_PutItem, "{\"Item\":{\"a\":{\"B\":1}}}", "only base-64-encoded strings are convertible to bytes");
@@ -200,14 +214,17 @@ Test(json, wrong_kinds_of_values)
 	refused(OP_PutItem, "{\"Item\":{\"a\":{\"SS\":[{}]}}}", "Start of structure or map found where not expected");
 	refused(OP_PutItem, "{\"Item\":{\"a\":{\"L\":[1]}}}", "Unexpected value type in payload");
 	refused(OP_PutItem, "{\"Item\":{\"a\":{\"M\":[]}}}",
-		"Unrecognized collection type java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.AttributeValue>");
+	        "Unrecognized collection type java.util.Map<java.lang.String, "
+	        "com.amazonaws.dynamodb.v20120810.AttributeValue>");
 }
 
 Test(json, base64_is_strict)
 {
 	static const char *const bad[][2] = {
 		{ "YWJjZGVmZ2g", "Base64 encoded length is expected a multiple of 4 bytes but found: 11" },
-		{ "YWJj?" "?!!", "Invalid Base64 character" },
+		{ "YWJj?"
+		  "?!!",
+		  "Invalid Base64 character" },
 		{ "YW=j", "Invalid Base64 character" },
 		{ "YWJj\\nYWI", "Invalid Base64 character" },
 		{ "====", "Invalid Base64 character" },
@@ -241,7 +258,8 @@ Test(json, bytes_there_and_back)
 		buf_clear(&out);
 		value_put_binary(&value, slice_of(bytes, n));
 		json_write_value(&json, buf_slice(&value));
-		cr_assert_eq(json_read(reader, &shape_AttributeValue, buf_slice(&json), &arena, &out, &fault), ERR_OK, "%u", n);
+		cr_assert_eq(json_read(reader, &shape_AttributeValue, buf_slice(&json), &arena, &out, &fault), ERR_OK,
+		             "%u", n);
 		cr_assert(slice_eq(buf_slice(&out), buf_slice(&value)));
 	}
 	buf_release(&json);
@@ -255,13 +273,39 @@ Test(json, text_that_is_not_json_or_not_utf8)
 		size_t n;
 	} c[] = {
 #define C(s) { s, sizeof(s) - 1 }
-		C(""), C(" "), C("{"), C("}"), C("[]"), C("null"), C("1"), C("\"x\""), C("{}{}"), C("{} x"), C("{\"TableName\"}"),
-		C("{\"TableName\":}"), C("{\"TableName\":\"t\",}"), C("{\"TableName\":\"t\"\"x\"}"), C("{'a':1}"), C("{\"a\":01}"),
-		C("{\"TableName\":\"\xff\"}"), C("{\"TableName\":\"\xc0\x80\"}"), C("{\"TableName\":\"\xed\xa0\x80\"}"),
-		C("{\"TableName\":\"\xf4\x90\x80\x80\"}"), C("{\"TableName\":\"\xc3\"}"), C("{\"\xff\":1}"),
-		C("{\"TableName\":\"\\ud800\"}"), C("{\"TableName\":\"\\udc00\"}"), C("{\"TableName\":\"\\ud83d\\u0041\"}"),
-		C("{\"TableName\":\"\\ud83dx\"}"), C("{\"TableName\":\"\\u12\"}"), C("{\"TableName\":\"a\nb\"}"),
-		C("{\"Item\":{\"a\":{\"B\":\"\xff""dog\"}}}"), C("\xef\xbb\xbf{}"), C("{\"TableName\":\"t\"}\0"), C("nul"),
+		C(""),
+		C(" "),
+		C("{"),
+		C("}"),
+		C("[]"),
+		C("null"),
+		C("1"),
+		C("\"x\""),
+		C("{}{}"),
+		C("{} x"),
+		C("{\"TableName\"}"),
+		C("{\"TableName\":}"),
+		C("{\"TableName\":\"t\",}"),
+		C("{\"TableName\":\"t\"\"x\"}"),
+		C("{'a':1}"),
+		C("{\"a\":01}"),
+		C("{\"TableName\":\"\xff\"}"),
+		C("{\"TableName\":\"\xc0\x80\"}"),
+		C("{\"TableName\":\"\xed\xa0\x80\"}"),
+		C("{\"TableName\":\"\xf4\x90\x80\x80\"}"),
+		C("{\"TableName\":\"\xc3\"}"),
+		C("{\"\xff\":1}"),
+		C("{\"TableName\":\"\\ud800\"}"),
+		C("{\"TableName\":\"\\udc00\"}"),
+		C("{\"TableName\":\"\\ud83d\\u0041\"}"),
+		C("{\"TableName\":\"\\ud83dx\"}"),
+		C("{\"TableName\":\"\\u12\"}"),
+		C("{\"TableName\":\"a\nb\"}"),
+		C("{\"Item\":{\"a\":{\"B\":\"\xff"
+		  "dog\"}}}"),
+		C("\xef\xbb\xbf{}"),
+		C("{\"TableName\":\"t\"}\0"),
+		C("nul"),
 #undef C
 	};
 
@@ -276,37 +320,44 @@ Test(json, text_that_is_not_json_or_not_utf8)
 
 Test(json, escapes)
 {
-	cr_assert_str_eq(again(OP_GetItem, "{\"TableName\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\\u00e9\\ud83d\\ude00\\u0000z\x7f\"}"),
-			 "{\"TableName\":\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\xc3\xa9\xf0\x9f\x98\x80\\u0000z\x7f\"}");
+	cr_assert_str_eq(
+	        again(OP_GetItem,
+	              "{\"TableName\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\\u00e9\\ud83d\\ude00\\u0000z\x7f\"}"),
+	        "{\"TableName\":\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\xc3\xa9\xf0\x9f\x98\x80\\u0000z\x7f\"}");
 }
 
 Test(json, value_faults)
 {
 	value_fault("{}", "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
 	value_fault("null", "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
-	value_fault("{\"dog\":\"cat\"}", "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
-	value_fault("{\"S\":null}", "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
+	value_fault("{\"dog\":\"cat\"}",
+	            "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
+	value_fault("{\"S\":null}",
+	            "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
 	value_fault("{\"M\":{\"y\":{\"dog\":\"cat\"}}}",
-		    "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
-	value_fault("{\"S\":\"1\",\"N\":\"1\"}",
-		    "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes");
-	value_fault("{\"L\":[],\"M\":{}}",
-		    "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes");
-	value_fault("{\"NULL\":false}",
-		    "One or more parameter values were invalid: Null attribute value types must have the value of true");
-	value_fault("{\"NULL\":\"no\"}",
-		    "One or more parameter values were invalid: Null attribute value types must have the value of true");
+	            "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
+	value_fault("{\"S\":\"1\",\"N\":\"1\"}", "Supplied AttributeValue has more than one datatypes set, must "
+	                                         "contain exactly one of the supported datatypes");
+	value_fault("{\"L\":[],\"M\":{}}", "Supplied AttributeValue has more than one datatypes set, must contain "
+	                                   "exactly one of the supported datatypes");
+	value_fault(
+	        "{\"NULL\":false}",
+	        "One or more parameter values were invalid: Null attribute value types must have the value of true");
+	value_fault(
+	        "{\"NULL\":\"no\"}",
+	        "One or more parameter values were invalid: Null attribute value types must have the value of true");
 	value_fault("{\"SS\":[]}", "One or more parameter values were invalid: An string set  may not be empty");
 	value_fault("{\"NS\":[]}", "One or more parameter values were invalid: An number set  may not be empty");
 	value_fault("{\"BS\":[]}", "One or more parameter values were invalid: Binary sets should not be empty");
 	value_fault("{\"SS\":[\"a\",\"a\"]}",
-		    "One or more parameter values were invalid: Input collection [a, a] contains duplicates.");
+	            "One or more parameter values were invalid: Input collection [a, a] contains duplicates.");
 	value_fault("{\"SS\":[\"b\",\"a\",\"b\"]}",
-		    "One or more parameter values were invalid: Input collection [b, a, b] contains duplicates.");
-	value_fault("{\"SS\":[\"\",\"\"]}", "One or more parameter values were invalid: Input collection [, ] contains duplicates.");
+	            "One or more parameter values were invalid: Input collection [b, a, b] contains duplicates.");
+	value_fault("{\"SS\":[\"\",\"\"]}",
+	            "One or more parameter values were invalid: Input collection [, ] contains duplicates.");
 	value_fault("{\"NS\":[\"1\",\"1.0\"]}", "Input collection contains duplicates");
-	value_fault("{\"BS\":[\"Yg==\",\"Yg==\"]}",
-		    "One or more parameter values were invalid: Input collection [Yg==, Yg==]of type BS contains duplicates.");
+	value_fault("{\"BS\":[\"Yg==\",\"Yg==\"]}", "One or more parameter values were invalid: Input collection "
+	                                            "[Yg==, Yg==]of type BS contains duplicates.");
 }
 
 Test(json, number_faults)
@@ -317,22 +368,30 @@ Test(json, number_faults)
 	value_fault("{\"NS\":[\"1\",\"\"]}", "The parameter cannot be converted to a numeric value");
 	value_fault("{\"NS\":[\"1\",\"b\",\"1\"]}", "The parameter cannot be converted to a numeric value: b");
 	value_fault("{\"N\":\"123456789012345678901234567890123456789\"}",
-		    "Attempting to store more than 38 significant digits in a Number");
-	value_fault("{\"N\":\"-1e126\"}", "Number overflow. Attempting to store a number with magnitude larger than supported range");
-	value_fault("{\"N\":\"1e-131\"}", "Number underflow. Attempting to store a number with magnitude smaller than supported range");
+	            "Attempting to store more than 38 significant digits in a Number");
+	value_fault("{\"N\":\"-1e126\"}",
+	            "Number overflow. Attempting to store a number with magnitude larger than supported range");
+	value_fault("{\"N\":\"1e-131\"}",
+	            "Number underflow. Attempting to store a number with magnitude smaller than supported range");
 }
 
 Test(json, the_first_value_fault_counts_but_expression_values_come_last)
 {
 	struct request req;
 
-	cr_assert_eq(read_request(OP_PutItem, "{\"ExpressionAttributeValues\":{\":v\":{\"SS\":[]}},"
-					      "\"Item\":{\"b\":{\"N\":\"x\"},\"a\":{}},\"TableName\":\"t\"}", &req), ERR_OK);
+	cr_assert_eq(read_request(OP_PutItem,
+	                          "{\"ExpressionAttributeValues\":{\":v\":{\"SS\":[]}},"
+	                          "\"Item\":{\"b\":{\"N\":\"x\"},\"a\":{}},\"TableName\":\"t\"}",
+	                          &req),
+	             ERR_OK);
 	cr_assert_str_eq(req.value_member, "Item");
 	cr_assert_str_eq(req.value_fault.text, "The parameter cannot be converted to a numeric value: x");
 	cr_assert(slice_eq(req.value_key, SLICE_LIT("b")));
-	cr_assert_eq(read_request(OP_TransactWriteItems, "{\"TransactItems\":[{\"Put\":{\"ExpressionAttributeValues\":"
-							 "{\":v\":{\"L\":[{\"SS\":[]}]}}}}]}", &req), ERR_OK);
+	cr_assert_eq(read_request(OP_TransactWriteItems,
+	                          "{\"TransactItems\":[{\"Put\":{\"ExpressionAttributeValues\":"
+	                          "{\":v\":{\"L\":[{\"SS\":[]}]}}}}]}",
+	                          &req),
+	             ERR_OK);
 	cr_assert_str_eq(req.value_member, "ExpressionAttributeValues");
 	cr_assert(slice_eq(req.value_key, SLICE_LIT(":v")));
 }
@@ -366,8 +425,9 @@ Test(json, nesting)
 	buf_clear(&out);
 	json_write(&out, &shape_PutItemInput, req.bytes);
 	cr_assert_eq(json_read_request(reader, OP_PutItem, deep(32), &arena, &req, &fault), ERR_OK);
-	cr_assert_str_eq(req.value_fault.text, "Nesting Levels have exceeded supported limits: Attributes in the item have "
-					       "nested levels beyond supported limit");
+	cr_assert_str_eq(req.value_fault.text,
+	                 "Nesting Levels have exceeded supported limits: Attributes in the item have "
+	                 "nested levels beyond supported limit");
 	cr_assert_eq(json_read_request(reader, OP_PutItem, deep(50000), &arena, &req, &fault), ERR_OK);
 	cr_assert_eq(req.value_fault.code, ERR_VALIDATION);
 }
@@ -385,7 +445,8 @@ Test(json, brackets_without_end)
 			buf_printf(&out, "%s", start[s]);
 			for (unsigned n = 0; n < 100000; n++)
 				buf_printf(&out, "%s", open[i]);
-			cr_assert_eq(json_read_request(reader, OP_PutItem, buf_slice(&out), &arena, &req, &fault), ERR_SERIALIZATION);
+			cr_assert_eq(json_read_request(reader, OP_PutItem, buf_slice(&out), &arena, &req, &fault),
+			             ERR_SERIALIZATION);
 		}
 	}
 }
@@ -418,10 +479,24 @@ Test(json, doubles_as_the_service_prints_them)
 		double v;
 		const char *text;
 	} c[] = {
-		{ 0, "0.0" }, { 0.5, "0.5" }, { 1, "1.0" }, { 5, "5.0" }, { 1234.5, "1234.5" }, { -0.5, "-0.5" },
-		{ 0.25, "0.25" }, { 0.1, "0.1" }, { 0.001, "0.001" }, { 0.0001, "1.0E-4" }, { 123456.789, "123456.789" },
-		{ 1e7, "1.0E7" }, { 9999999, "9999999.0" }, { 1700000000, "1.7E9" }, { 1700000000.123, "1.700000000123E9" },
-		{ 1.0 / 3, "0.3333333333333333" }, { 12345678.9, "1.23456789E7" }, { 100.03, "100.03" },
+		{ 0, "0.0" },
+		{ 0.5, "0.5" },
+		{ 1, "1.0" },
+		{ 5, "5.0" },
+		{ 1234.5, "1234.5" },
+		{ -0.5, "-0.5" },
+		{ 0.25, "0.25" },
+		{ 0.1, "0.1" },
+		{ 0.001, "0.001" },
+		{ 0.0001, "1.0E-4" },
+		{ 123456.789, "123456.789" },
+		{ 1e7, "1.0E7" },
+		{ 9999999, "9999999.0" },
+		{ 1700000000, "1.7E9" },
+		{ 1700000000.123, "1.700000000123E9" },
+		{ 1.0 / 3, "0.3333333333333333" },
+		{ 12345678.9, "1.23456789E7" },
+		{ 100.03, "100.03" },
 	};
 
 	for (unsigned i = 0; i < sizeof c / sizeof c[0]; i++) {
@@ -444,7 +519,9 @@ Test(json, faults)
 
 	fault_set(&fault, ERR_VALIDATION, "bad \"%s\" \xff", "x");
 	json_write_fault(&out, &fault);
-	cr_assert_str_eq(text(), "{\"__type\":\"com.amazon.coral.validate#ValidationException\",\"message\":\"bad \\\"x\\\" \\ufffd\"}");
+	cr_assert_str_eq(
+	        text(),
+	        "{\"__type\":\"com.amazon.coral.validate#ValidationException\",\"message\":\"bad \\\"x\\\" \\ufffd\"}");
 
 	buf_clear(&out);
 	fault_set(&fault, ERR_SERIALIZATION, "%s", "");
@@ -461,12 +538,13 @@ Test(json, faults)
 	fault.detail = buf_slice(&detail);
 	json_write_fault(&out, &fault);
 	cr_assert_str_eq(text(), "{\"__type\":\"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException\","
-				 "\"message\":\"The conditional request failed\",\"Item\":{\"p\":{\"S\":\"x\"}}}");
+	                         "\"message\":\"The conditional request failed\",\"Item\":{\"p\":{\"S\":\"x\"}}}");
 
 	buf_clear(&out);
 	fault_set(&fault, ERR_TRANSACTION_CANCELED, "cancelled");
 	json_write_fault(&out, &fault);
-	cr_assert_str_eq(text(), "{\"__type\":\"com.amazonaws.dynamodb.v20120810#TransactionCanceledException\",\"Message\":\"cancelled\"}");
+	cr_assert_str_eq(text(), "{\"__type\":\"com.amazonaws.dynamodb.v20120810#TransactionCanceledException\","
+	                         "\"Message\":\"cancelled\"}");
 	buf_release(&detail);
 }
 
@@ -474,11 +552,53 @@ Test(json, any_shape)
 {
 	static const char body[] = "{\"Count\":1,\"Items\":[{\"a\":{\"S\":\"b\"}}],\"ScannedCount\":2}";
 
-	cr_assert_eq(json_read(reader, &shape_QueryOutput, SLICE_LIT("{\"ScannedCount\":2,\"Items\":[{\"a\":{\"S\":\"b\"}}],\"Count\":1}"),
-			       &arena, &out, &fault), ERR_OK);
+	cr_assert_eq(json_read(reader, &shape_QueryOutput,
+	                       SLICE_LIT("{\"ScannedCount\":2,\"Items\":[{\"a\":{\"S\":\"b\"}}],\"Count\":1}"), &arena,
+	                       &out, &fault),
+	             ERR_OK);
 	struct slice record = arena_copy(&arena, buf_slice(&out));
 	buf_clear(&out);
 	json_write(&out, &shape_QueryOutput, record);
 	cr_assert_str_eq(text(), body);
-	cr_assert_eq(json_read(reader, &shape_AttributeMap, SLICE_LIT("{\"a\":{\"SS\":[]}}"), &arena, &out, &fault), ERR_VALIDATION);
+	cr_assert_eq(json_read(reader, &shape_AttributeMap, SLICE_LIT("{\"a\":{\"SS\":[]}}"), &arena, &out, &fault),
+	             ERR_VALIDATION);
 }
+
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+/* With less and less address space every allocation on the way gets its turn to fail: yajl's, the buffers', the arena's. */
+Test(json, out_of_memory_is_an_answer)
+{
+	const unsigned body_bytes = 8 << 20;
+	struct rlimit all, less;
+	unsigned refused_count = 0, read_count = 0;
+	unsigned long pages;
+	FILE *statm;
+
+	buf_printf(&out, "{\"TableName\":\"t\",\"Item\":{\"b\":{\"S\":\"\\n");
+	while (out.n < body_bytes)
+		buf_put(&out, "abcdefghijklmnop", 16);
+	buf_printf(&out, "\"},\"a\":{\"S\":\"x\"}}}");
+	cr_assert_eq(getrlimit(RLIMIT_AS, &all), 0);
+	for (unsigned mb = 0; mb < 80; mb += 2) {
+		struct request req;
+		struct arena a;
+		enum err rc;
+
+		statm = fopen("/proc/self/statm", "r");
+		cr_assert(statm != NULL && fscanf(statm, "%lu", &pages) == 1);
+		fclose(statm);
+		less = all;
+		less.rlim_cur = pages * 4096 + ((rlim_t)mb << 20);
+		arena_init(&a, 0);
+		cr_assert_eq(setrlimit(RLIMIT_AS, &less), 0);
+		rc = json_read_request(reader, OP_PutItem, buf_slice(&out), &a, &req, NULL);
+		cr_assert_eq(setrlimit(RLIMIT_AS, &all), 0);
+		cr_assert(rc == ERR_OK || rc == ERR_NO_MEMORY, "%u MB: %d", mb, rc);
+		refused_count += rc != ERR_OK;
+		read_count += rc == ERR_OK;
+		arena_release(&a);
+	}
+	cr_assert_gt(refused_count, 3u);
+	cr_assert_gt(read_count, 3u);
+}
+#endif

@@ -104,15 +104,16 @@ Test(record, what_is_no_record)
 	struct record r;
 
 	BAD(GetItemInput, "");
-	BAD(GetItemInput, "\x90");                      /* not a map */
-	BAD(GetItemInput, "\x81");                      /* cut off */
+	BAD(GetItemInput, "\x90"); /* not a map */
+	BAD(GetItemInput, "\x81"); /* cut off */
 	BAD(GetItemInput, "\x81\x01");
 	BAD(GetItemInput, "\x81\x01\xa3xy");
-	BAD(GetItemInput, "\x81\x07\xc3");              /* no such member */
-	BAD(GetItemInput, "\x81\xa1x\xc3");             /* key of another kind */
-	BAD(GetItemInput, "\x82\x01\xc3\x01\xc3");      /* twice */
-	BAD(GetItemInput, "\x82\x06\xa3""abc\x01\xc3"); /* out of order */
-	BAD(GetItemInput, "\x80\x00");                  /* bytes behind it */
+	BAD(GetItemInput, "\x81\x07\xc3");         /* no such member */
+	BAD(GetItemInput, "\x81\xa1x\xc3");        /* key of another kind */
+	BAD(GetItemInput, "\x82\x01\xc3\x01\xc3"); /* twice */
+	BAD(GetItemInput, "\x82\x06\xa3"
+	                  "abc\x01\xc3"); /* out of order */
+	BAD(GetItemInput, "\x80\x00");    /* bytes behind it */
 	BAD(GetItemInput, "\xde\xff\xff");
 	BAD(DescribeLimitsInput, "\x81\x00\xc0");
 	cr_assert(record_open(&r, &shape_GetItemInput, SLICE_LIT("\x80")));

@@ -37,26 +37,33 @@ Test(request, open)
 Test(record_check, members)
 {
 	GOOD(GetItemInput, "\x80");
-	GOOD(GetItemInput, "\x82\x01\xc3\x06\xa3""abc");
+	GOOD(GetItemInput, "\x82\x01\xc3\x06\xa3"
+	                   "abc");
 	BAD(GetItemInput, "");
 	BAD(GetItemInput, "\x80\x80");
-	BAD(GetItemInput, "\x81\x01\x01");               /* a boolean */
-	BAD(GetItemInput, "\x81\x01\xc0");               /* null */
-	BAD(GetItemInput, "\x82\x06\xa3""abc\x01\xc3");  /* order */
-	BAD(GetItemInput, "\x82\x01\xc3\x01\xc3");       /* twice */
-	BAD(GetItemInput, "\x81\x07\xc3");               /* no such member */
-	BAD(GetItemInput, "\x81\xcc\x01\xc3");           /* an identifier in a longer form */
-	BAD(GetItemInput, "\xde\x00\x01\x01\xc3");       /* a head in a longer form */
-	BAD(GetItemInput, "\x81\x06\xd9\x03""abc");      /* a string in a longer form */
-	BAD(GetItemInput, "\x81\x06\xa1\xff");           /* not UTF-8 */
-	BAD(GetItemInput, "\x81\x06\xc4\x01x");          /* bytes for a string */
+	BAD(GetItemInput, "\x81\x01\x01"); /* a boolean */
+	BAD(GetItemInput, "\x81\x01\xc0"); /* null */
+	BAD(GetItemInput, "\x82\x06\xa3"
+	                  "abc\x01\xc3");          /* order */
+	BAD(GetItemInput, "\x82\x01\xc3\x01\xc3"); /* twice */
+	BAD(GetItemInput, "\x81\x07\xc3");         /* no such member */
+	BAD(GetItemInput, "\x81\xcc\x01\xc3");     /* an identifier in a longer form */
+	BAD(GetItemInput, "\xde\x00\x01\x01\xc3"); /* a head in a longer form */
+	BAD(GetItemInput, "\x81\x06\xd9\x03"
+	                  "abc");               /* a string in a longer form */
+	BAD(GetItemInput, "\x81\x06\xa1\xff");  /* not UTF-8 */
+	BAD(GetItemInput, "\x81\x06\xc4\x01x"); /* bytes for a string */
 }
 
 Test(record_check, lists_and_maps)
 {
-	GOOD(GetItemInput, "\x81\x00\x92\xa1""b\xa1""a");
-	BAD(GetItemInput, "\x81\x00\x92\xa1""b");
-	BAD(GetItemInput, "\x81\x00\xdc\x00\x01\xa1""b");
+	GOOD(GetItemInput, "\x81\x00\x92\xa1"
+	                   "b\xa1"
+	                   "a");
+	BAD(GetItemInput, "\x81\x00\x92\xa1"
+	                  "b");
+	BAD(GetItemInput, "\x81\x00\xdc\x00\x01\xa1"
+	                  "b");
 	GOOD(GetItemInput, "\x81\x02\x82\xa2#a\xa1x\xa2#b\xa1x");
 	BAD(GetItemInput, "\x81\x02\x82\xa2#b\xa1x\xa2#a\xa1x");
 	BAD(GetItemInput, "\x81\x02\x82\xa2#a\xa1x\xa2#a\xa1x");
@@ -74,7 +81,7 @@ Test(record_check, integers_in_their_shortest_form)
 	BAD(QueryInput, "\x81\x0a\xcc\x7f");
 	BAD(QueryInput, "\x81\x0a\xcd\x00\x80");
 	BAD(QueryInput, "\x81\x0a\xd0\x05");
-	BAD(QueryInput, "\x81\x0a\xd1\x00\xff");         /* positive in a signed form */
+	BAD(QueryInput, "\x81\x0a\xd1\x00\xff"); /* positive in a signed form */
 	BAD(QueryInput, "\x81\x0a\xd0\xff");
 	BAD(QueryInput, "\x81\x0a\xcb\x3f\xf0\x00\x00\x00\x00\x00\x00");
 	BAD(ConsumedCapacityUnits, "\x01");
