@@ -102,6 +102,8 @@ bool json_value_map(struct json_reader *r, struct frame *f);
 bool json_value_array(struct json_reader *r, struct frame *f);
 bool json_set_scalar(struct json_reader *r, struct frame *f, struct token t);
 bool json_set_end(struct json_reader *r);
+/* The name of an attribute: too long or too short is a value fault. */
+void json_attribute_name(struct json_reader *r, const struct shape *map, struct slice name);
 /* An attribute value that is null where one must be: a value fault. */
 void json_value_null(struct json_reader *r);
 

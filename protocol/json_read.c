@@ -350,6 +350,8 @@ static void map_name(struct json_reader *r, struct frame *f, struct slice name)
 	}
 	f->key_at = at;
 	mp_put_str(&r->out, name);
+	if (f->shape->kind == SHAPE_KIND_ITEM)
+		json_attribute_name(r, f->shape, name);
 }
 
 bool json_on_key(struct json_reader *r, struct slice name)

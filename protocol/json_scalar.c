@@ -52,25 +52,30 @@ bool json_put_string(struct json_reader *r, struct token t)
 	return true;
 }
 
-static double token_double(struct token t)
+/* strtod wants a NUL behind the text. NAN if there is no memory for a long one. */
+static double token_double(struct json_reader *r, struct token t)
 {
 	char text[64];
-	size_t n = t.text.n < sizeof text ? t.text.n : sizeof text - 1;
+	struct slice copy;
 
-	memcpy(text, t.text.p, n);
-	text[n] = '\0';
+	if (t.text.n >= sizeof text) {
+		copy = arena_copy(r->arena, t.text);
+		return slice_present(copy) ? strtod((const char *)copy.p, NULL) : NAN;
+	}
+	memcpy(text, t.text.p, t.text.n);
+	text[t.text.n] = '\0';
 	return strtod(text, NULL);
 }
 
 /* Decimals are rounded down, as the service does: 1.9 is 1, 1e3 is 1000. */
-static bool token_integer(struct token t, int64_t *v)
+static bool token_integer(struct json_reader *r, struct token t, int64_t *v)
 {
 	bool negative = t.text.p[0] == '-';
 	double d;
 
 	*v = 0;
 	if (t.kind == TOKEN_DECIMAL) {
-		d = floor(token_double(t));
+		d = floor(token_double(r, t));
 		if (!(d >= -0x1p63 && d < 0x1p63))
 			return false;
 		*v = (int64_t)d;
@@ -89,7 +94,7 @@ bool json_put_integer(struct json_reader *r, struct token t, enum shape_kind kin
 {
 	int64_t v;
 
-	if ((t.kind != TOKEN_NUMBER && t.kind != TOKEN_DECIMAL) || !token_integer(t, &v) ||
+	if ((t.kind != TOKEN_NUMBER && t.kind != TOKEN_DECIMAL) || !token_integer(r, t, &v) ||
 	    (kind == SHAPE_KIND_INT && (v < INT32_MIN || v > INT32_MAX)))
 		return cannot_convert(r, t, kind);
 	mp_put_int(&r->out, v);
@@ -102,7 +107,7 @@ bool json_put_double(struct json_reader *r, struct token t)
 
 	if (t.kind != TOKEN_NUMBER && t.kind != TOKEN_DECIMAL)
 		return cannot_convert(r, t, SHAPE_KIND_DOUBLE);
-	d = token_double(t);
+	d = token_double(r, t);
 	if (!isfinite(d))
 		return cannot_convert(r, t, SHAPE_KIND_DOUBLE);
 	mp_put_double(&r->out, d == 0 ? 0 : d); /* one zero: equal requests are equal bytes */

@@ -6,12 +6,16 @@
 #include "protocol/messages.h"
 
 /* What L and M hold. */
-static const struct shape list_shape = { .name = "AttributeValue",
-	                                 .kind = SHAPE_KIND_LIST,
-	                                 .element = &shape_AttributeValue };
-static const struct shape map_shape = { .name = "AttributeValue",
-	                                .kind = SHAPE_KIND_ITEM,
-	                                .element = &shape_AttributeValue };
+static const struct shape list_shape = {
+	.name = "AttributeValue",
+	.kind = SHAPE_KIND_LIST,
+	.element = &shape_AttributeValue,
+};
+static const struct shape map_shape = {
+	.name = "AttributeValue",
+	.kind = SHAPE_KIND_ITEM,
+	.element = &shape_AttributeValue,
+};
 
 /* ---- value faults ---- */
 
@@ -112,27 +116,47 @@ void json_value_null(struct json_reader *r)
 	value_put_null(&r->out);
 }
 
+/* No item has such a name, so neither has a record (V2). */
+void json_attribute_name(struct json_reader *r, const struct shape *map, struct slice name)
+{
+	if (name.n == 0 && map == &shape_ExpressionAttributeValueMap)
+		fault_set(fault_here(r), MSG_EXPR_MAP_KEY, "ExpressionAttributeValues", 0, "");
+	else if (name.n == 0)
+		fault_set(fault_here(r), MSG_VALUE_NAME_EMPTY);
+	else if (name.n > VALUE_NAME_MAX)
+		fault_set(fault_here(r), MSG_VALUE_NAME_LONG);
+}
+
+static int type_of_letter(uint8_t c)
+{
+	switch (c) {
+	case 'S':
+		return VALUE_S;
+	case 'N':
+		return VALUE_N;
+	case 'B':
+		return VALUE_B;
+	case 'L':
+		return VALUE_L;
+	case 'M':
+		return VALUE_M;
+	default:
+		return -1;
+	}
+}
+
+/* Called for every value that comes in, so without a search. */
 static int type_of_name(struct slice name)
 {
 	const uint8_t *p = name.p;
 
-	switch (name.n) {
-	case 1:
-		return *p == 'S'   ? VALUE_S
-		       : *p == 'N' ? VALUE_N
-		       : *p == 'B' ? VALUE_B
-		       : *p == 'L' ? VALUE_L
-		       : *p == 'M' ? VALUE_M
-		                   : -1;
-	case 2:
-		if (p[1] != 'S')
-			return -1;
+	if (name.n == 1)
+		return type_of_letter(*p);
+	if (name.n == 2 && p[1] == 'S')
 		return *p == 'S' ? VALUE_SS : *p == 'N' ? VALUE_NS : *p == 'B' ? VALUE_BS : -1;
-	case 4:
+	if (name.n == 4)
 		return memcmp(p, "BOOL", 4) == 0 ? VALUE_BOOL : memcmp(p, "NULL", 4) == 0 ? VALUE_NULL : -1;
-	default:
-		return -1;
-	}
+	return -1;
 }
 
 void json_value_key(struct frame *f, struct slice name)

@@ -43,6 +43,9 @@
 	"One or more parameter values were invalid: Input collection [%.*s]of type BS contains duplicates."
 #define MSG_VALUE_NESTING ERR_VALIDATION, \
 	"Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
+#define MSG_VALUE_NAME_EMPTY ERR_VALIDATION, "One or more parameter values were invalid: Empty attribute name"
+#define MSG_VALUE_NAME_LONG ERR_VALIDATION, \
+	"One or more parameter values were invalid: Attribute name is too large, must be less than 65536 bytes"
 #define MSG_NUMBER_EMPTY ERR_VALIDATION, "The parameter cannot be converted to a numeric value"
 #define MSG_NUMBER_SYNTAX ERR_VALIDATION, "The parameter cannot be converted to a numeric value: %.*s"
 #define MSG_NUMBER_OVERFLOW ERR_VALIDATION, \

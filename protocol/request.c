@@ -61,7 +61,7 @@ static enum err report_value_fault(const struct request *r, struct fault *f)
 {
 	const char *member = r->value_member != NULL ? r->value_member : "", *text = r->value_fault.text;
 
-	if (strcmp(member, "ExpressionAttributeValues") == 0)
+	if (strcmp(member, "ExpressionAttributeValues") == 0 && r->value_key.n > 0)
 		return fault_set(f, MSG_VALUE_IN_EXPRESSION, text, SLICE_FMT(r->value_key));
 	if (strcmp(member, "ExclusiveStartKey") == 0 && announces_start_key(text))
 		return fault_set(f, MSG_VALUE_IN_START_KEY, text);

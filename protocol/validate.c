@@ -273,6 +273,8 @@ static void check_map(struct errors *e, const struct place *up, const struct sha
 
 	check_length(e, up, s, value, n, s->min, s->max);
 	check_map_bounds(e, up, s, value);
+	if (s == &shape_ExpressionAttributeNameMap)
+		return; /* expressions have their own words for what is wrong with a name */
 	while (n-- > 0 && !m.bad) {
 		struct place p = { .up = up, .key = mp_str(&m) };
 		struct slice v = mp_skip(&m);

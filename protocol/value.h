@@ -7,7 +7,7 @@
  *
  * V1. Equal values are equal bytes: lengths take msgpack's shortest form, numbers are canonical, the names of a
  *     map are sorted by slice_cmp and unique, the members of a set likewise (numbers by their canonical bytes).
- * V2. A value nests at most 32 levels, sets hold at least one member, names have 0..65535 bytes, strings are UTF-8.
+ * V2. A value nests at most 32 levels, sets hold at least one member, names have 1..65535 bytes, strings are UTF-8.
  *
  * Bytes from outside go through value_check once; all else here takes checked bytes.
  * Threads: pure functions. Nothing here allocates, except onto the buf it is given. */
@@ -20,7 +20,7 @@
 #include "protocol/utf8.h"
 
 enum { VALUE_EXT_N = 1, VALUE_EXT_SS = 2, VALUE_EXT_NS = 3, VALUE_EXT_BS = 4 };
-enum { VALUE_DEPTH_MAX = 32, ITEM_SIZE_MAX = 400 * 1024 };
+enum { VALUE_DEPTH_MAX = 32, VALUE_NAME_MAX = 65535, ITEM_SIZE_MAX = 400 * 1024 };
 
 /* X(symbol, name in DynamoDB's JSON, name in some error texts) */
 #define VALUE_TYPES(X) \

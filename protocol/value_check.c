@@ -5,8 +5,6 @@
  *    level 1: the attribute's value     level 2: an element of it     ...     level 32: the deepest there may be */
 #include "protocol/value.h"
 
-enum { NAME_MAX_BYTES = 65535 };
-
 struct level {
 	uint32_t left;          /* elements or pairs to come */
 	bool map;
@@ -168,7 +166,7 @@ static bool check_name(struct walk *w, struct level *l)
 {
 	struct slice name;
 
-	if (!check_str(&w->m, &name) || name.n > NAME_MAX_BYTES)
+	if (!check_str(&w->m, &name) || name.n == 0 || name.n > VALUE_NAME_MAX)
 		return false;
 	if (slice_present(l->name) && slice_cmp(l->name, name) >= 0)
 		return false;

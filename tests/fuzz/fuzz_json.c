@@ -36,7 +36,8 @@ static void read_request(struct json_reader *r, enum op op, struct slice body, s
 	fault_init(&f, a);
 	buf_init(&out);
 	if (json_read_request(r, op, body, a, &req, &f) == ERR_OK) {
-		there_and_back(r, op_info[op].in, req.bytes, a);
+		if (req.value_fault.code == ERR_OK) /* else a name may be one that no record has */
+			there_and_back(r, op_info[op].in, req.bytes, a);
 		if (request_check(&req, &f) != ERR_OK)
 			json_write_fault(&out, &f);
 	} else {

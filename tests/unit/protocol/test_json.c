@@ -109,6 +109,33 @@ Test(json, equal_requests_are_equal_bytes)
 	cr_assert(slice_eq(a.bytes, b.bytes));
 }
 
+Test(json, long_numbers_of_requests)
+{
+	cr_assert_str_eq(
+	        again(OP_Query, "{\"Limit\":1.00000000000000000000000000000000000000000000000000000000000000000e3}"),
+	        "{\"Limit\":1000}");
+}
+
+Test(json, names_of_attributes)
+{
+	static const char after[] = "\":{\"S\":\"a\"}}}";
+	struct request req;
+
+	value_fault("{\"M\":{\"\":{\"S\":\"a\"}}}", "One or more parameter values were invalid: Empty attribute name");
+	for (unsigned more = 0; more < 2; more++) {
+		buf_clear(&out);
+		buf_printf(&out, "{\"Item\":{\"");
+		for (unsigned i = 0; i < VALUE_NAME_MAX + more; i++)
+			buf_put_u8(&out, 'n');
+		buf_printf(&out, "%s", after);
+		cr_assert_eq(json_read_request(reader, OP_PutItem, buf_slice(&out), &arena, &req, &fault), ERR_OK);
+		cr_assert_eq(req.value_fault.code, more ? ERR_VALIDATION : ERR_OK);
+	}
+	cr_assert_str_eq(req.value_fault.text,
+	                 "One or more parameter values were invalid: Attribute name is too large, must be "
+	                 "less than 65536 bytes");
+}
+
 Test(json, nulls_and_unknown_names_are_absent)
 {
 	cr_assert_str_eq(again(OP_GetItem,

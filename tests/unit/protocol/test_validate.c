@@ -279,6 +279,10 @@ Test(validate, value_faults_in_the_words_of_their_place)
 	        "datatypes");
 	refused(OP_Scan, "{\"TableName\":\"abc\",\"ExclusiveStartKey\":{\"a\":{\"N\":\"x\"}}}",
 	        "The parameter cannot be converted to a numeric value: x");
+	refused(OP_PutItem, "{\"TableName\":\"abc\",\"Item\":{},\"ExpressionAttributeValues\":{\"\":{\"S\":\"a\"}}}",
+	        "ExpressionAttributeValues contains invalid key: Syntax error; key: \"\"");
+	refused(OP_PutItem, "{\"TableName\":\"abc\",\"Item\":{\"\":{\"S\":\"a\"}}}",
+	        "One or more parameter values were invalid: Empty attribute name");
 	refused(OP_PutItem, "{\"TableName\":\"\",\"Item\":{\"a\":{\"SS\":[]}}}",
 	        ONE "Value '' at 'tableName' failed to satisfy constraint: Member must have length greater than or "
 	            "equal to 1");
