@@ -280,6 +280,37 @@
 #define MSG_RESOURCE_UNKNOWN ERR_RESOURCE_NOT_FOUND, "Requested resource not found: ResourcArn: %.*s not found"
 #define MSG_BACKUP_TABLE ERR_TABLE_NOT_FOUND, "Table not found: %.*s"
 #define MSG_NO_RANDOM ERR_INTERNAL, "Internal server error: no random bytes"
+#define MSG_NOT_AN_ARN TABLE_INVALID "ARNs must start with 'arn:': %.*s"
+#define MSG_RESOURCE_DENIED ERR_ACCESS_DENIED, "User is not authorized to perform: dynamodb:ListTagsOfResource on " \
+	"resource: %.*s"
+#define MSG_TAGS_NONE ERR_VALIDATION, "Atleast one Tag needs to be provided as Input."
+#define MSG_TAG_KEYS_NONE ERR_VALIDATION, "Atleast one Tag Key needs to be provided as Input."
+#define MSG_TAGS_MANY ERR_VALIDATION, "Number of Tags exceed the current limit for the provided ResourceArn"
+#define MSG_TAG_PREFIX ERR_VALIDATION, "Tag Key cannot be prefixed with aws:, Key: %.*s"
+#define MSG_TAG_TWICE ERR_VALIDATION, "Duplicate Tag Keys provided as input: Duplicate Tag Key found %.*s"
+#define MSG_TTL_ALREADY ERR_VALIDATION, "TimeToLive is already %s"
+#define MSG_TTL_OTHER ERR_VALIDATION, "TimeToLive is active on a different AttributeName: current AttributeName is %.*s"
+#define MSG_UPDATE_NOTHING ERR_VALIDATION, "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, " \
+	"GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, " \
+	"MultiRegionConsistency, DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is required"
+#define MSG_UPDATE_UNITS_MISSING TABLE_INVALID "ProvisionedThroughput must be specified when BillingMode is PROVISIONED"
+#define MSG_UPDATE_INDEX_UNITS TABLE_INVALID "ProvisionedThroughput must be specified for index: %.*s"
+#define MSG_UNITS_SAME ERR_VALIDATION, "The provisioned throughput for the table will not change. The requested value " \
+	"equals the current value. Current ReadCapacityUnits provisioned for the table: %lld. Requested " \
+	"ReadCapacityUnits: %lld. Current WriteCapacityUnits provisioned for the table: %lld. Requested " \
+	"WriteCapacityUnits: %lld. Refer to the Amazon DynamoDB Developer Guide for current limits and how to request " \
+	"higher limits."
+#define MSG_UPDATE_STREAM_VIEW TABLE_INVALID "If stream is being enabled then UpdateViewType is required"
+#define MSG_UPDATE_STREAM_NO_VIEW TABLE_INVALID "If stream is being disabled, then UpdateViewType must not be specified"
+#define MSG_STREAM_ENABLED ERR_VALIDATION, "Table already has an enabled stream: TableName: %.*s"
+#define MSG_STREAM_NONE ERR_VALIDATION, "Table has no stream to disable: TableName: %.*s"
+#define MSG_INDEX_UPDATE_EMPTY TABLE_INVALID "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, " \
+	"GlobalSecondaryIndexUpdate.Delete must not be null"
+#define MSG_INDEX_EXISTS ERR_VALIDATION, "Attempting to create an index which already exists"
+#define MSG_INDEX_ONE_AT_ONCE ERR_LIMIT_EXCEEDED, "Subscriber limit exceeded: Only 1 online index can be created or " \
+	"deleted simultaneously per table"
+#define MSG_INDEX_LIMIT ERR_LIMIT_EXCEEDED, "Subscriber limit exceeded: GlobalSecondaryIndex count exceeds the per-table " \
+	"limit of 20"
 #define MSG_CATALOG_DAMAGED ERR_CORRUPT, "The description of a table is damaged"
 
 /* ---- queries and scans ---- */

@@ -42,6 +42,7 @@ struct catalog_table {
 	struct record spec;              /* a CreateTableInput: what was asked for, as changed since */
 	struct catalog_facts facts;
 	bool streams;                    /* someone follows its changes: old images are logged */
+	bool building;                   /* an index of it is not filled yet */
 };
 
 struct catalog {
@@ -102,6 +103,7 @@ void catalog_table_unref(struct catalog_table **t);
 struct catalog_draft {
 	uint32_t id;
 	const uint32_t *index_id;        /* global ones, then local ones, as in spec */
+	const bool *building;            /* which of them are not filled yet; NULL = none */
 	unsigned indexes;
 	struct catalog_facts facts;
 	struct slice spec;               /* CreateTableInput */

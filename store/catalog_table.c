@@ -1,6 +1,6 @@
 /* catalog_table - a table as the engine keeps it, and back.
  *
- *    array [ format (1), table id, [index ids], uuid, created ms, on demand since ms, stream label | nil,
+ *    array [ format (1), table id, [index ids], [index is being built], uuid, created ms, on demand since ms, stream label | nil,
  *            attribute of time to live | nil, CreateTableInput ]
  *
  * The CreateTableInput is what was asked for, as changed since by UpdateTable and its like: the one source from which
@@ -11,7 +11,7 @@
 #include "protocol/messages.h"
 #include "store/catalog.h"
 
-enum { FORMAT = 1, FIELDS = 9 };
+enum { FORMAT = 1, FIELDS = 10 };
 
 static void put_optional(struct buf *b, struct slice s)
 {
@@ -37,6 +37,9 @@ void catalog_draft_put(struct buf *out, const struct catalog_draft *d)
 	mp_put_array(out, d->indexes);
 	for (unsigned i = 0; i < d->indexes; i++)
 		mp_put_int(out, d->index_id[i]);
+	mp_put_array(out, d->indexes);
+	for (unsigned i = 0; i < d->indexes; i++)
+		mp_put_bool(out, d->building != NULL && d->building[i]);
 	mp_put_str(out, d->facts.uuid);
 	mp_put_int(out, (int64_t)d->facts.created_ms);
 	mp_put_int(out, (int64_t)d->facts.on_demand_since_ms);
@@ -130,15 +133,14 @@ static bool decode_indexes(const struct record *spec, struct mp m, uint32_t n, c
 
 		x[i].name = record_str(&r, s->name);
 		x[i].global = s->global;
-		x[i].readable = true;
 		if (!decode_schema(spec, schema, elements, &x[i].key) || !decode_projection(r.m[s->projection], a, &x[i]))
 			return false;
 	}
 	return !m.bad;
 }
 
-/* Everything of t->table that follows from t->spec; ids: the index ids. */
-static bool decode_spec(struct catalog_table *t, struct mp ids, uint32_t n_ids)
+/* Everything of t->table that follows from t->spec; ids, building: of the indexes. */
+static bool decode_spec(struct catalog_table *t, struct mp ids, uint32_t n_ids, struct mp building)
 {
 	const struct record *spec = &t->spec;
 	uint32_t elements, gsis, lsis;
@@ -156,10 +158,13 @@ static bool decode_spec(struct catalog_table *t, struct mp ids, uint32_t n_ids)
 
 	if (x == NULL)
 		return false;
-	for (uint32_t i = 0; i < n_ids; i++)
+	for (uint32_t i = 0; i < n_ids; i++) {
 		x[i].id = (uint32_t)mp_uint(&ids);
+		x[i].readable = !mp_bool(&building);
+		t->building |= !x[i].readable;
+	}
 	t->table.index = x;
-	return !ids.bad && decode_indexes(spec, g, gsis, &global_shape, &t->arena, x)
+	return !ids.bad && !building.bad && decode_indexes(spec, g, gsis, &global_shape, &t->arena, x)
 		&& decode_indexes(spec, l, lsis, &local_shape, &t->arena, x + gsis);
 }
 
@@ -172,7 +177,9 @@ static bool decode(struct catalog_table *t)
 	t->table.id = (uint32_t)mp_uint(&m);
 	struct mp ids = mp_open(mp_skip(&m));
 	uint32_t n_ids = mp_array(&ids);
+	struct mp building = mp_open(mp_skip(&m));
 
+	mp_array(&building);
 	t->facts.uuid = mp_str(&m);
 	t->facts.created_ms = mp_uint(&m);
 	t->facts.on_demand_since_ms = mp_uint(&m);
@@ -180,7 +187,7 @@ static bool decode(struct catalog_table *t)
 	t->facts.ttl_attribute = get_optional(&m);
 	struct slice spec = mp_skip(&m);
 
-	if (m.bad || !record_open(&t->spec, &shape_CreateTableInput, spec) || !decode_spec(t, ids, n_ids))
+	if (m.bad || !record_open(&t->spec, &shape_CreateTableInput, spec) || !decode_spec(t, ids, n_ids, building))
 		return false;
 	struct record stream;
 	struct slice s = t->spec.m[CreateTableInput_StreamSpecification];

@@ -59,6 +59,22 @@ enum err control_put_table(struct write_txn *t, const struct catalog_draft *d, s
 	return rc;
 }
 
+enum err control_draft(const struct catalog_table *t, struct arena *a, struct catalog_draft *d, struct fault *f)
+{
+	unsigned n = t->table.gsis + t->table.lsis;
+	uint32_t *ids = arena_alloc(a, (n + 1) * sizeof *ids);
+	bool *building = arena_alloc(a, (n + 1) * sizeof *building);
+
+	if (ids == NULL || building == NULL)
+		return fault_set(f, MSG_NO_MEMORY);
+	for (unsigned i = 0; i < n; i++) {
+		ids[i] = t->table.index[i].id;
+		building[i] = !t->table.index[i].readable;
+	}
+	*d = (struct catalog_draft){ .id = t->table.id, .index_id = ids, .building = building, .indexes = n, .facts = t->facts };
+	return ERR_OK;
+}
+
 void control_adopt(struct write_batch *b, struct catalog *next)
 {
 	catalog_discard(&b->next); /* an earlier one of this batch; its tables live on in this one */
@@ -197,7 +213,7 @@ static enum err create_table_apply(struct write_batch *b, struct store_write *w)
 	return control_end(&t, &next, rc, &w->fault);
 }
 
-struct slice control_spec_put(const struct record *spec, struct arena *a)
+struct slice control_record_copy(const struct record *r, struct arena *a)
 {
 	struct slice out = SLICE_NONE;
 	unsigned n = 0;
@@ -206,19 +222,30 @@ struct slice control_spec_put(const struct record *spec, struct arena *a)
 	buf_init(&b);
 	size_t at = record_begin(&b);
 
-	for (unsigned i = 0; i < CreateTableInput_MEMBERS; i++) {
-		if (!record_has(spec, i))
+	for (unsigned i = 0; i < r->shape->members; i++) {
+		if (!record_has(r, i))
 			continue;
 		record_key(&b, &n, i);
-		if (i == CreateTableInput_TableName)
-			mp_put_str(&b, control_table_name(record_str(spec, i)));
-		else
-			buf_put_slice(&b, spec->m[i]);
+		buf_put_slice(&b, r->m[i]);
 	}
 	record_end(&b, at, n);
 	if (!b.failed)
 		out = arena_copy(a, buf_slice(&b));
 	buf_release(&b);
+	return out;
+}
+
+struct slice control_spec_put(const struct record *spec, struct arena *a)
+{
+	struct record bare = *spec;
+	struct slice out;
+	struct buf name;
+
+	buf_init(&name);
+	mp_put_str(&name, control_table_name(record_str(spec, CreateTableInput_TableName)));
+	bare.m[CreateTableInput_TableName] = buf_slice(&name);
+	out = name.failed ? SLICE_NONE : control_record_copy(&bare, a);
+	buf_release(&name);
 	return out;
 }
 

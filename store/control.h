@@ -14,6 +14,10 @@ enum { CONTROL_LABEL_MAX = 40 };
 uint64_t control_now_ms(void);
 /* The table's name in a name or ARN. */
 struct slice control_table_name(struct slice name_or_arn);
+/* Is this the ARN of a table? */
+enum err table_arn_check(struct slice arn, struct fault *f) __attribute__((warn_unused_result));
+/* The record, written anew from its members; absent if memory is out. */
+struct slice control_record_copy(const struct record *r, struct arena *a);
 /* A CreateTableInput with the bare name, in the arena; absent if memory is out. */
 struct slice control_spec_put(const struct record *spec, struct arena *a);
 /* The label of a stream that begins now; NULL if memory is out. */
@@ -23,6 +27,9 @@ const char *control_stream_label(struct arena *a, uint64_t ms);
 enum err control_take_ids(struct write_txn *t, unsigned n, uint32_t *first, struct fault *f) __attribute__((warn_unused_result));
 /* Write a table's description; *next is the catalog with it. */
 enum err control_put_table(struct write_txn *t, const struct catalog_draft *d, struct catalog **next, struct fault *f)
+	__attribute__((warn_unused_result));
+/* A draft of a table as it is, to be changed; its arrays have room for one index more. */
+enum err control_draft(const struct catalog_table *t, struct arena *a, struct catalog_draft *d, struct fault *f)
 	__attribute__((warn_unused_result));
 /* Forget all that is stored of a table or index. */
 void control_drop(struct write_txn *t, uint32_t id);

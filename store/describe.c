@@ -97,7 +97,7 @@ static double seconds(uint64_t ms)
 /* ---- indexes ---- */
 
 static void put_global(struct buf *b, const struct store *s, const struct catalog_table *t, struct slice bytes,
-	const char *status, const struct counters *c)
+	const char *status, bool building, const struct counters *c)
 {
 	struct record x;
 	unsigned n = 0;
@@ -108,10 +108,12 @@ static void put_global(struct buf *b, const struct store *s, const struct catalo
 	struct slice name = record_str(&x, GlobalSecondaryIndex_IndexName);
 	size_t at = record_begin(b);
 
+	if (building)
+		record_put_bool(b, &n, GlobalSecondaryIndexDescription_Backfilling, true);
 	put_arn(b, &n, GlobalSecondaryIndexDescription_IndexArn, s, t->table.name, "index", name);
 	record_put_str(b, &n, GlobalSecondaryIndexDescription_IndexName, name);
 	record_put_int(b, &n, GlobalSecondaryIndexDescription_IndexSizeBytes, (int64_t)c->bytes);
-	put_text(b, &n, GlobalSecondaryIndexDescription_IndexStatus, status);
+	put_text(b, &n, GlobalSecondaryIndexDescription_IndexStatus, building ? "CREATING" : status);
 	record_put_int(b, &n, GlobalSecondaryIndexDescription_ItemCount, (int64_t)c->entries);
 	put_copy(b, &n, GlobalSecondaryIndexDescription_KeySchema, x.m[GlobalSecondaryIndex_KeySchema]);
 	put_copy(b, &n, GlobalSecondaryIndexDescription_OnDemandThroughput, x.m[GlobalSecondaryIndex_OnDemandThroughput]);
@@ -155,7 +157,7 @@ static void put_globals(struct buf *b, unsigned *n, const struct store *s, const
 
 	mp_put_array(b, k);
 	for (uint32_t i = 0; i < k; i++)
-		put_global(b, s, t, mp_skip(&m), status, &c[i]);
+		put_global(b, s, t, mp_skip(&m), status, !t->table.index[i].readable, &c[i]);
 }
 
 static void put_locals(struct buf *b, unsigned *n, const struct store *s, const struct catalog_table *t,

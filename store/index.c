@@ -108,6 +108,22 @@ static uint64_t replace(struct write_txn *t, const struct table_index *x, const 
 	return cost;
 }
 
+/* An index that is being built may lack the entry of the old image still. */
+static enum err forget_missing(struct write_txn *t, const struct table_index *x, struct entry *old, struct fault *f)
+{
+	struct slice there;
+
+	if (x->readable || old->key.n == 0)
+		return ERR_OK;
+	enum err rc = engine_read(t->batch->store->engine, buf_slice(&old->key), &there, f);
+
+	if (rc == ERR_OK && !slice_present(there)) {
+		buf_clear(&old->key);
+		old->bytes = 0;
+	}
+	return rc;
+}
+
 enum err index_maintain(struct write_txn *t, const struct table *table, struct slice old, struct slice new,
 	bool transactional, struct consumed *cost, struct fault *f)
 {
@@ -123,14 +139,36 @@ enum err index_maintain(struct write_txn *t, const struct table *table, struct s
 		entry_make(&before, table, x, old);
 		entry_make(&after, table, x, new);
 		bool failed = before.key.failed || before.value.failed || after.key.failed || after.value.failed;
-		uint64_t halves = failed ? 0 : replace(t, x, &before, &after, transactional);
+		enum err rc = failed ? fault_set(f, MSG_NO_MEMORY) : forget_missing(t, x, &before, f);
+		uint64_t halves = rc == ERR_OK ? replace(t, x, &before, &after, transactional) : 0;
 
 		entry_release(&before);
 		entry_release(&after);
-		if (failed)
-			return fault_set(f, MSG_NO_MEMORY);
+		if (rc != ERR_OK)
+			return rc;
 		if (halves != 0)
 			cost->index[cost->indexes++] = (struct consumed_index){ .name = x->name, .global = x->global, .write = halves };
 	}
 	return ERR_OK;
+}
+
+enum err index_fill(struct write_txn *t, const struct table *table, const struct table_index *x, struct slice item,
+	struct fault *f)
+{
+	struct engine *engine = t->batch->store->engine;
+	struct slice there = SLICE_NONE;
+	struct entry e;
+
+	entry_make(&e, table, x, item);
+	enum err rc = e.key.failed || e.value.failed ? fault_set(f, MSG_NO_MEMORY) : ERR_OK;
+
+	if (rc == ERR_OK && e.key.n != 0) {
+		rc = engine_read(engine, buf_slice(&e.key), &there, f);
+		if (rc == ERR_OK && !slice_present(there)) {
+			engine_put(engine, buf_slice(&e.key), buf_slice(&e.value));
+			write_txn_count(t, x->id, 1, (int64_t)e.bytes);
+		}
+	}
+	entry_release(&e);
+	return rc;
 }

@@ -16,6 +16,10 @@
 enum err index_maintain(struct write_txn *t, const struct table *table, struct slice old, struct slice new,
 	bool transactional, struct consumed *cost, struct fault *f) __attribute__((warn_unused_result));
 
+/* Enter an item into an index that is being built, unless it is there already. */
+enum err index_fill(struct write_txn *t, const struct table *table, const struct table_index *x, struct slice item,
+	struct fault *f) __attribute__((warn_unused_result));
+
 /* Append what an index keeps of an item: a canonical map. */
 void index_project(const struct table *table, const struct table_index *x, struct slice item, struct buf *out);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "protocol/messages.h"
+#include "store/backfill.h"
 #include "store/control.h"
 #include "store/keycode.h"
 #include "store/store_int.h"
@@ -27,6 +28,8 @@ enum err store_open(const struct store_opts *o, struct store **out, struct fault
 		rc = catalog_open(&s->catalog, s->engine, f);
 	if (rc == ERR_OK)
 		rc = writer_start(s, o->batch_max, &s->writer, f);
+	if (rc == ERR_OK)
+		rc = backfill_start(s, &s->backfill, f);
 	if (rc != ERR_OK) {
 		store_close(&s);
 		return rc;
@@ -39,7 +42,10 @@ void store_close(struct store **s)
 {
 	if (*s == NULL)
 		return;
+	if ((*s)->backfill != NULL)
+		backfill_stop((*s)->backfill);
 	writer_stop(&(*s)->writer);
+	backfill_free(&(*s)->backfill);
 	catalog_close(&(*s)->catalog);
 	if ((*s)->engine != NULL)
 		engine_close(&(*s)->engine);

@@ -1,5 +1,6 @@
 /* store_describe - the operations that only look: tables, their list, and what hangs on them. */
 #include "protocol/messages.h"
+#include "store/control.h"
 #include "store/describe.h"
 #include "store/write_txn.h"
 
@@ -94,11 +95,18 @@ static enum err list_tags(struct store_reader *r, const struct request *req, str
 	const struct catalog_table *t;
 	unsigned n = 0;
 
-	if (!slice_starts_with(arn, SLICE_LIT("arn:aws:dynamodb:")))
-		return fault_set(f, MSG_RESOURCE_ARN, SLICE_FMT(arn));
+	enum err rc = table_arn_check(arn, f);
+
+	if (rc != ERR_OK)
+		return rc;
 	t = reader_catalog_table(r, arn);
-	if (t == NULL)
-		return fault_set(f, MSG_RESOURCE_UNKNOWN, SLICE_FMT(arn));
+	if (t == NULL) {
+		/* Of our own account we know that it is not there; what another one has is not ours to say. */
+		const char *own = table_arn(r->store, control_table_name(arn), req->arena);
+
+		return own != NULL && !slice_eq(slice_str(own), arn) ? fault_set(f, MSG_RESOURCE_DENIED, SLICE_FMT(arn))
+			: fault_set(f, MSG_RESOURCE_UNKNOWN, SLICE_FMT(arn));
+	}
 	size_t at = record_begin(out);
 
 	record_key(out, &n, ListTagsOfResourceOutput_Tags);

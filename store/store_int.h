@@ -20,6 +20,7 @@
 #include "store/store.h"
 
 struct writer;
+struct backfill;
 
 struct store {
 	struct engine *engine;
@@ -27,6 +28,7 @@ struct store {
 	char *region, *account;
 	struct catalog_store catalog;     /* published snapshots and those who read them */
 	struct writer *writer;
+	struct backfill *backfill;
 	uint64_t tokens_purged_ms;        /* the writer's: when old tokens were last cleared away (token.c) */
 };
 

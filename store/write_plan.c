@@ -15,6 +15,10 @@ static write_prepare *const prepare_of[OP_COUNT] = {
 	[OP_TransactWriteItems] = transact_write_prepare,
 	[OP_CreateTable] = create_table_prepare,
 	[OP_DeleteTable] = delete_table_prepare,
+	[OP_UpdateTable] = update_table_prepare,
+	[OP_UpdateTimeToLive] = update_ttl_prepare,
+	[OP_TagResource] = tag_resource_prepare,
+	[OP_UntagResource] = untag_resource_prepare,
 };
 
 enum err store_prepare(struct store_reader *r, struct store_write *w)

@@ -24,6 +24,8 @@ struct write_batch {
 	size_t changes, cap;
 	unsigned committed;              /* transactions */
 	struct buf scratch;              /* an item being made */
+	struct arena arena;              /* for the text of a failed flush */
+	bool wake_backfill;              /* a table has got a new index */
 };
 
 struct counter_delta {

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "protocol/messages.h"
+#include "store/backfill.h"
 #include "store/write_plan.h"
 #include "store/write_txn.h"
 
@@ -89,6 +90,9 @@ static void publish(struct write_batch *b)
 	b->next = NULL;
 	if (o->end != NULL && b->changes != 0)
 		o->end(o->arg, b->change, b->changes);
+	if (b->wake_backfill)
+		backfill_wake(s->backfill);
+	b->wake_backfill = false;
 }
 
 /* The flush failed: the whole batch is undone, and what was decided on its state, failed conditions too, is void. */
@@ -101,13 +105,14 @@ static void fail_all(struct write_batch *b, struct store_write *list, const stru
 		w->result = fault_set(&w->fault, why->code, "%s", why->text != NULL ? why->text : err_type(why->code));
 	}
 	catalog_discard(&b->next);
+	b->wake_backfill = false;
 }
 
 static void run_batch(struct write_batch *b, struct store_write *list)
 {
 	struct fault f;
 
-	fault_init(&f, NULL);
+	fault_init(&f, &b->arena);
 	b->catalog = atomic_load(&b->store->catalog.current);
 	b->changes = 0;
 	b->committed = 0;
@@ -119,6 +124,7 @@ static void run_batch(struct write_batch *b, struct store_write *list)
 		publish(b);
 	else
 		fail_all(b, list, &f);
+	arena_reset(&b->arena);
 }
 
 static void answer(struct store_write *list)
@@ -149,6 +155,7 @@ static void *writer_main(void *arg)
 	unsigned n;
 
 	buf_init(&b.scratch);
+	arena_init(&b.arena, 0);
 	while ((list = take(w, &n)) != NULL) {
 		uint64_t start = now_ns();
 
@@ -157,6 +164,7 @@ static void *writer_main(void *arg)
 		answer(list);
 	}
 	buf_release(&b.scratch);
+	arena_release(&b.arena);
 	free(b.change);
 	return NULL;
 }

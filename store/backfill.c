@@ -1,0 +1,309 @@
+#include "store/backfill.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "protocol/messages.h"
+#include "store/control.h"
+#include "store/index.h"
+#include "store/keycode.h"
+#include "store/writer.h"
+
+enum { PAGE_ITEMS = 256 };
+
+struct backfill {
+	struct store *store;
+	pthread_t thread;
+	pthread_mutex_t lock;        /* of the next three */
+	pthread_cond_t changed;
+	bool stopping, woken, written;
+	/* The thread's own. */
+	struct arena arena;          /* of one page */
+	struct buf from;             /* where the next page begins */
+	struct catalog_reader reader;
+};
+
+/* A page on its way to the writer. */
+struct page {
+	uint32_t table, index;       /* ids */
+	struct slice key[PAGE_ITEMS];
+	unsigned n;
+	bool last;                   /* nothing left: declare the index readable */
+};
+
+/* ---- the writer's half ---- */
+
+static const struct table_index *find_building(const struct catalog_table *ct, uint32_t id, unsigned *at)
+{
+	for (unsigned i = 0; ct != NULL && i < ct->table.gsis; i++) {
+		*at = i;
+		if (ct->table.index[i].id == id && !ct->table.index[i].readable)
+			return &ct->table.index[i];
+	}
+	return NULL;
+}
+
+static enum err fill_page(struct write_batch *b, struct store_write *w, const struct catalog_table *ct,
+	const struct table_index *x, const struct page *p)
+{
+	struct write_txn t;
+	enum err rc = ERR_OK;
+
+	write_txn_begin(&t, b, w->req->arena);
+	for (unsigned i = 0; i < p->n && rc == ERR_OK; i++) {
+		struct slice item;
+
+		rc = engine_read(b->store->engine, p->key[i], &item, &w->fault);
+		if (rc == ERR_OK && slice_present(item))
+			rc = index_fill(&t, &ct->table, x, item, &w->fault);
+	}
+	if (rc != ERR_OK) {
+		write_txn_abort(&t);
+		return rc;
+	}
+	return write_txn_commit(&t, &w->fault);
+}
+
+static enum err declare_readable(struct write_batch *b, struct store_write *w, const struct catalog_table *ct, unsigned at)
+{
+	struct catalog *next = NULL;
+	struct catalog_draft d;
+	struct write_txn t;
+
+	write_txn_begin(&t, b, w->req->arena);
+	enum err rc = control_draft(ct, w->req->arena, &d, &w->fault);
+
+	if (rc == ERR_OK) {
+		bool *building = (bool *)(uintptr_t)d.building; /* ours: control_draft made it */
+
+		building[at] = false;
+		d.spec = control_spec_put(&ct->spec, w->req->arena);
+		rc = slice_present(d.spec) ? control_put_table(&t, &d, &next, &w->fault) : fault_set(&w->fault, MSG_NO_MEMORY);
+		write_txn_change(&t, &(struct store_change){ .table = ct->table.index[at].id, .whole = true });
+	}
+	return control_end(&t, &next, rc, &w->fault);
+}
+
+/* Nothing is done, and that is right, if table or index have gone. */
+static enum err page_apply(struct write_batch *b, struct store_write *w)
+{
+	const struct page *p = w->plan->control;
+	const struct catalog_table *ct = catalog_find_id(b->catalog, p->table);
+	unsigned at = 0;
+	const struct table_index *x = find_building(ct, p->index, &at);
+
+	if (x == NULL)
+		return ERR_OK;
+	return p->last ? declare_readable(b, w, ct, at) : fill_page(b, w, ct, x, p);
+}
+
+/* ---- the thread's half ---- */
+
+static void written(struct store_write *w)
+{
+	struct backfill *b = w->arg;
+
+	pthread_mutex_lock(&b->lock);
+	b->written = true;
+	pthread_cond_signal(&b->changed);
+	pthread_mutex_unlock(&b->lock);
+}
+
+/* Have the writer do a page, and wait for it. */
+static enum err write_page(struct backfill *b, struct page *p)
+{
+	struct request req = { .op = OP_UpdateTable, .arena = &b->arena };
+	struct write_plan plan = { .apply = page_apply, .control = p };
+	struct buf out;
+	struct store_write w = { .req = &req, .out = &out, .plan = &plan, .done = written, .arg = b };
+
+	buf_init(&out);
+	fault_init(&w.fault, &b->arena);
+	b->written = false;
+	writer_submit(b->store->writer, &w);
+	pthread_mutex_lock(&b->lock);
+	while (!b->written)
+		pthread_cond_wait(&b->changed, &b->lock);
+	pthread_mutex_unlock(&b->lock);
+	buf_release(&out);
+	return w.result;
+}
+
+static enum err scan_page(struct backfill *b, struct cursor *c, struct page *p, struct fault *f)
+{
+	struct slice key = SLICE_NONE, value;
+
+	while (p->n < PAGE_ITEMS) {
+		enum err rc = cursor_next(c, &key, &value, f);
+
+		if (rc != ERR_OK || !slice_present(key))
+			return rc;
+		p->key[p->n] = arena_copy(&b->arena, key);
+		if (!slice_present(p->key[p->n]))
+			return fault_set(f, MSG_NO_MEMORY);
+		p->n++;
+	}
+	buf_clear(&b->from);
+	buf_put_slice(&b->from, key);
+	keycode_after(&b->from);
+	return b->from.failed ? fault_set(f, MSG_NO_MEMORY) : ERR_OK;
+}
+
+/* The next page of the table's keys; p->n < PAGE_ITEMS at its end. */
+static enum err read_page(struct backfill *b, struct page *p, struct fault *f)
+{
+	struct view *v = NULL;
+	struct cursor *c = NULL;
+	struct buf lo, hi;
+
+	buf_init(&lo);
+	buf_init(&hi);
+	keycode_segment(&lo, &hi, p->table, 0, 1);
+	if (b->from.n == 0)
+		buf_put_slice(&b->from, buf_slice(&lo));
+	enum err rc = lo.failed || hi.failed || b->from.failed ? fault_set(f, MSG_NO_MEMORY) : view_open(b->store->engine, &v, f);
+
+	if (rc == ERR_OK)
+		rc = cursor_open(v, buf_slice(&b->from), buf_slice(&hi), false, &c, f);
+	if (rc == ERR_OK)
+		rc = scan_page(b, c, p, f);
+	if (c != NULL)
+		cursor_close(&c);
+	if (v != NULL)
+		view_close(&v);
+	buf_release(&lo);
+	buf_release(&hi);
+	return rc;
+}
+
+static bool stopping(struct backfill *b)
+{
+	pthread_mutex_lock(&b->lock);
+	bool stop = b->stopping;
+
+	pthread_mutex_unlock(&b->lock);
+	return stop;
+}
+
+/* A failure leaves the index unreadable; the next wake or start begins again (F2). */
+static void fill_index(struct backfill *b, uint32_t table, uint32_t index)
+{
+	enum err rc = ERR_OK;
+	bool end = false;
+
+	buf_clear(&b->from);
+	while (rc == ERR_OK && !end && !stopping(b)) {
+		struct page *p = arena_zalloc(&b->arena, sizeof *p);
+
+		if (p == NULL)
+			break;
+		*p = (struct page){ .table = table, .index = index };
+		rc = read_page(b, p, NULL);
+		end = p->n < PAGE_ITEMS;
+		if (rc == ERR_OK && p->n != 0)
+			rc = write_page(b, p);
+		if (rc == ERR_OK && end) {
+			*p = (struct page){ .table = table, .index = index, .last = true };
+			rc = write_page(b, p);
+		}
+		arena_reset(&b->arena);
+	}
+}
+
+/* The first index that waits to be filled, other than `but`; false if there is none. */
+static bool next_building(struct backfill *b, uint32_t but, uint32_t *table, uint32_t *index)
+{
+	const struct catalog *c = catalog_current(&b->store->catalog, &b->reader);
+	bool found = false;
+
+	for (size_t i = 0; i < c->n && !found; i++) {
+		const struct table *t = &c->by_id[i]->table;
+
+		for (unsigned k = 0; k < t->gsis && !found; k++) {
+			if (t->index[k].readable || t->index[k].id == but)
+				continue;
+			*table = t->id;
+			*index = t->index[k].id;
+			found = true;
+		}
+	}
+	catalog_quiesce(&b->reader);
+	return found;
+}
+
+static void *backfill_main(void *arg)
+{
+	struct backfill *b = arg;
+	uint32_t table, index = 0;
+
+	for (;;) {
+		pthread_mutex_lock(&b->lock);
+		while (!b->woken && !b->stopping)
+			pthread_cond_wait(&b->changed, &b->lock);
+		b->woken = false;
+		bool stop = b->stopping;
+
+		pthread_mutex_unlock(&b->lock);
+		if (stop)
+			return NULL;
+		/* Not the same one twice in a row: if it failed, it waits for the next wake. */
+		for (index = 0; !stopping(b) && next_building(b, index, &table, &index);)
+			fill_index(b, table, index);
+	}
+}
+
+enum err backfill_start(struct store *s, struct backfill **out, struct fault *f)
+{
+	struct backfill *b = calloc(1, sizeof *b);
+
+	if (b == NULL)
+		return fault_set(f, MSG_NO_MEMORY);
+	b->store = s;
+	b->woken = true;
+	arena_init(&b->arena, 0);
+	buf_init(&b->from);
+	catalog_join(&s->catalog, &b->reader);
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_cond_init(&b->changed, NULL);
+	if (pthread_create(&b->thread, NULL, backfill_main, b) != 0) {
+		catalog_leave(&s->catalog, &b->reader);
+		pthread_cond_destroy(&b->changed);
+		pthread_mutex_destroy(&b->lock);
+		free(b);
+		return fault_set(f, MSG_NO_MEMORY);
+	}
+	*out = b;
+	return ERR_OK;
+}
+
+void backfill_stop(struct backfill *b)
+{
+	pthread_mutex_lock(&b->lock);
+	b->stopping = true;
+	pthread_cond_signal(&b->changed);
+	pthread_mutex_unlock(&b->lock);
+	pthread_join(b->thread, NULL);
+	catalog_leave(&b->store->catalog, &b->reader);
+}
+
+void backfill_free(struct backfill **out)
+{
+	struct backfill *b = *out;
+
+	if (b == NULL)
+		return;
+	arena_release(&b->arena);
+	buf_release(&b->from);
+	pthread_cond_destroy(&b->changed);
+	pthread_mutex_destroy(&b->lock);
+	free(b);
+	*out = NULL;
+}
+
+void backfill_wake(struct backfill *b)
+{
+	pthread_mutex_lock(&b->lock);
+	b->woken = true;
+	pthread_cond_signal(&b->changed);
+	pthread_mutex_unlock(&b->lock);
+}

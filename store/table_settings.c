@@ -1,0 +1,222 @@
+/* table_settings - UpdateTimeToLive, TagResource and UntagResource: what hangs on a table and is not its shape. */
+#include "protocol/messages.h"
+#include "store/control.h"
+
+enum { TAGS_MAX = 50 };
+
+/* Put the draft in the place of the table. */
+static enum err replace_table(struct write_batch *b, struct store_write *w, const struct catalog_draft *d)
+{
+	struct catalog *next = NULL;
+	struct write_txn t;
+
+	write_txn_begin(&t, b, w->req->arena);
+	return control_end(&t, &next, control_put_table(&t, d, &next, &w->fault), &w->fault);
+}
+
+static enum err empty_answer(struct store_write *w)
+{
+	mp_put_map(w->out, 0);
+	return w->out->failed ? fault_set(&w->fault, MSG_NO_MEMORY) : ERR_OK;
+}
+
+/* ---- time to live ---- */
+
+static enum err check_ttl(const struct catalog_table *t, struct slice attribute, bool enable, struct fault *f)
+{
+	struct slice now = t->facts.ttl_attribute;
+
+	if (!enable && !slice_present(now))
+		return fault_set(f, MSG_TTL_ALREADY, "disabled");
+	if (slice_present(now) && !slice_eq(now, attribute))
+		return fault_set(f, MSG_TTL_OTHER, SLICE_FMT(now));
+	return enable && slice_present(now) ? fault_set(f, MSG_TTL_ALREADY, "enabled") : ERR_OK;
+}
+
+static enum err update_ttl_apply(struct write_batch *b, struct store_write *w)
+{
+	const struct record *in = &w->req->in;
+	struct slice name = control_table_name(record_str(in, UpdateTimeToLiveInput_TableName));
+	const struct catalog_table *ct = catalog_find(b->catalog, name);
+	struct catalog_draft d;
+	struct record spec;
+	unsigned n = 0;
+
+	if (ct == NULL)
+		return fault_set(&w->fault, MSG_TABLE_NOT_FOUND, SLICE_FMT(name));
+	if (!record_open(&spec, &shape_TimeToLiveSpecification, in->m[UpdateTimeToLiveInput_TimeToLiveSpecification]))
+		return fault_set(&w->fault, MSG_CATALOG_DAMAGED);
+	struct slice attribute = record_str(&spec, TimeToLiveSpecification_AttributeName);
+	bool enable = record_bool(&spec, TimeToLiveSpecification_Enabled);
+	enum err rc = check_ttl(ct, attribute, enable, &w->fault);
+
+	if (rc == ERR_OK)
+		rc = control_draft(ct, w->req->arena, &d, &w->fault);
+	if (rc != ERR_OK)
+		return rc;
+	d.spec = control_spec_put(&ct->spec, w->req->arena);
+	d.facts.ttl_attribute = enable ? attribute : SLICE_NONE;
+	size_t at = record_begin(w->out);
+
+	record_key(w->out, &n, UpdateTimeToLiveOutput_TimeToLiveSpecification);
+	buf_put_slice(w->out, in->m[UpdateTimeToLiveInput_TimeToLiveSpecification]);
+	record_end(w->out, at, n);
+	if (w->out->failed || !slice_present(d.spec))
+		return fault_set(&w->fault, MSG_NO_MEMORY);
+	return replace_table(b, w, &d);
+}
+
+enum err update_ttl_prepare(struct store_reader *r, struct store_write *w)
+{
+	(void)r;
+	w->plan->apply = update_ttl_apply;
+	return ERR_OK;
+}
+
+/* ---- tags ---- */
+
+static enum err find_resource(struct write_batch *b, struct slice arn, const struct catalog_table **ct, struct fault *f)
+{
+	*ct = catalog_find(b->catalog, control_table_name(arn));
+	return *ct != NULL ? ERR_OK : fault_set(f, MSG_RESOURCE_UNKNOWN, SLICE_FMT(arn));
+}
+
+static struct slice tag_key(struct slice tag)
+{
+	struct record t;
+
+	return record_open(&t, &shape_Tag, tag) ? record_str(&t, Tag_Key) : SLICE_NONE;
+}
+
+/* Is the key one of a list's: of tags, or of bare keys? */
+static bool listed(struct slice list, bool bare, struct slice key)
+{
+	struct mp m = mp_open(list);
+
+	for (uint32_t n = mp_array(&m); n > 0; n--) {
+		struct slice k = bare ? mp_str(&m) : tag_key(mp_skip(&m));
+
+		if (slice_present(k) && slice_eq(k, key))
+			return true;
+	}
+	return false;
+}
+
+/* The tags of `old` whose keys are not among `less`, then those of `more` (absent = none). */
+static enum err merge_tags(struct slice old, struct slice less, bool bare, struct slice more, struct buf *out, uint32_t *n)
+{
+	size_t at = list_begin(out);
+
+	*n = 0;
+	if (slice_present(old)) {
+		struct mp m = mp_open(old);
+
+		for (uint32_t k = mp_array(&m); k > 0; k--) {
+			struct slice tag = mp_skip(&m);
+
+			if (listed(less, bare, tag_key(tag)))
+				continue;
+			buf_put_slice(out, tag);
+			++*n;
+		}
+	}
+	if (slice_present(more)) {
+		struct mp m = mp_open(more);
+
+		for (uint32_t k = mp_array(&m); k > 0; k--, ++*n)
+			buf_put_slice(out, mp_skip(&m));
+	}
+	list_end(out, at, *n);
+	return out->failed ? ERR_NO_MEMORY : ERR_OK;
+}
+
+static enum err change_tags(struct write_batch *b, struct store_write *w, struct slice arn, struct slice less, bool bare,
+	struct slice more)
+{
+	const struct catalog_table *ct;
+	struct catalog_draft d;
+	struct buf tags;
+	uint32_t n;
+	enum err rc = find_resource(b, arn, &ct, &w->fault);
+
+	if (rc == ERR_OK)
+		rc = control_draft(ct, w->req->arena, &d, &w->fault);
+	if (rc != ERR_OK)
+		return rc;
+	buf_init(&tags);
+	if (merge_tags(ct->spec.m[CreateTableInput_Tags], less, bare, more, &tags, &n) != ERR_OK) {
+		rc = fault_set(&w->fault, MSG_NO_MEMORY);
+	} else if (n > TAGS_MAX) {
+		rc = fault_set(&w->fault, MSG_TAGS_MANY);
+	} else {
+		struct record spec = ct->spec;
+
+		spec.m[CreateTableInput_Tags] = n != 0 ? buf_slice(&tags) : SLICE_NONE;
+		d.spec = control_spec_put(&spec, w->req->arena);
+		rc = slice_present(d.spec) ? empty_answer(w) : fault_set(&w->fault, MSG_NO_MEMORY);
+	}
+	buf_release(&tags);
+	return rc == ERR_OK ? replace_table(b, w, &d) : rc;
+}
+
+static enum err tag_resource_apply(struct write_batch *b, struct store_write *w)
+{
+	struct slice tags = w->req->in.m[TagResourceInput_Tags];
+
+	return change_tags(b, w, record_str(&w->req->in, TagResourceInput_ResourceArn), tags, false, tags);
+}
+
+static enum err untag_resource_apply(struct write_batch *b, struct store_write *w)
+{
+	return change_tags(b, w, record_str(&w->req->in, UntagResourceInput_ResourceArn),
+		w->req->in.m[UntagResourceInput_TagKeys], true, SLICE_NONE);
+}
+
+enum err table_arn_check(struct slice arn, struct fault *f)
+{
+	if (!slice_starts_with(arn, SLICE_LIT("arn:")))
+		return fault_set(f, MSG_NOT_AN_ARN, SLICE_FMT(arn));
+	if (!slice_starts_with(arn, SLICE_LIT("arn:aws:dynamodb:")) || control_table_name(arn).n == arn.n)
+		return fault_set(f, MSG_RESOURCE_ARN, SLICE_FMT(arn));
+	return ERR_OK;
+}
+
+static enum err check_new_tags(struct slice tags, struct fault *f)
+{
+	struct mp m = mp_open(tags);
+	uint32_t n = mp_array(&m);
+
+	if (n == 0)
+		return fault_set(f, MSG_TAGS_NONE);
+	for (; n > 0; n--) {
+		struct slice key = tag_key(mp_skip(&m));
+		struct mp rest = m;
+
+		if (slice_starts_with(key, SLICE_LIT("aws:")))
+			return fault_set(f, MSG_TAG_PREFIX, SLICE_FMT(key));
+		for (uint32_t k = n - 1; k > 0; k--)
+			if (slice_eq(tag_key(mp_skip(&rest)), key))
+				return fault_set(f, MSG_TAG_TWICE, SLICE_FMT(key));
+	}
+	return ERR_OK;
+}
+
+enum err tag_resource_prepare(struct store_reader *r, struct store_write *w)
+{
+	enum err rc = table_arn_check(record_str(&w->req->in, TagResourceInput_ResourceArn), &w->fault);
+
+	(void)r;
+	w->plan->apply = tag_resource_apply;
+	return rc == ERR_OK ? check_new_tags(w->req->in.m[TagResourceInput_Tags], &w->fault) : rc;
+}
+
+enum err untag_resource_prepare(struct store_reader *r, struct store_write *w)
+{
+	enum err rc = table_arn_check(record_str(&w->req->in, UntagResourceInput_ResourceArn), &w->fault);
+	uint32_t n;
+
+	(void)r;
+	record_list(&w->req->in, UntagResourceInput_TagKeys, &n);
+	w->plan->apply = untag_resource_apply;
+	return rc == ERR_OK && n == 0 ? fault_set(&w->fault, MSG_TAG_KEYS_NONE) : rc;
+}

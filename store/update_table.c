@@ -1,0 +1,479 @@
+/* update_table - UpdateTable: throughput, billing, streams, settings and global indexes.
+ *
+ * What it changes is the CreateTableInput that the catalog keeps: each part below replaces a member of a copy of it,
+ * and the catalog draws its conclusions. A new index is at once kept in step by every write, but not read until it
+ * is filled with what was there before (backfill.h). */
+#include "protocol/messages.h"
+#include "store/backfill.h"
+#include "store/control.h"
+#include "store/create_table.h"
+#include "store/describe.h"
+
+/* The table being changed. */
+struct change {
+	const struct record *in;          /* UpdateTableInput */
+	const struct catalog_table *old;
+	struct record spec;               /* the CreateTableInput as it will be */
+	struct catalog_draft draft;
+	struct write_txn *txn;
+	struct arena *arena;
+	bool on_demand;                   /* afterwards */
+	uint32_t dropped;                 /* id of an index that goes; 0 = none */
+	bool created;
+};
+
+static enum err no_memory(struct fault *f)
+{
+	return fault_set(f, MSG_NO_MEMORY);
+}
+
+/* ---- throughput and billing ---- */
+
+static bool units(struct slice throughput, int64_t *read, int64_t *write)
+{
+	struct record t;
+
+	if (!slice_present(throughput) || !record_open(&t, &shape_ProvisionedThroughput, throughput))
+		return false;
+	*read = record_int(&t, ProvisionedThroughput_ReadCapacityUnits, 0);
+	*write = record_int(&t, ProvisionedThroughput_WriteCapacityUnits, 0);
+	return true;
+}
+
+static enum err check_units_change(const struct change *c, struct fault *f)
+{
+	int64_t read, write, old_read = 0, old_write = 0;
+
+	if (!units(c->in->m[UpdateTableInput_ProvisionedThroughput], &read, &write) || c->old->table.on_demand)
+		return ERR_OK;
+	units(c->old->spec.m[CreateTableInput_ProvisionedThroughput], &old_read, &old_write);
+	if (read != old_read || write != old_write)
+		return ERR_OK;
+	return fault_set(f, MSG_UNITS_SAME, (long long)old_read, (long long)read, (long long)old_write, (long long)write);
+}
+
+static enum err change_billing(struct change *c, struct fault *f)
+{
+	const struct record *in = c->in;
+	bool units_given = record_has(in, UpdateTableInput_ProvisionedThroughput);
+
+	if (record_has(in, UpdateTableInput_BillingMode))
+		c->on_demand = record_is(in, UpdateTableInput_BillingMode, "PAY_PER_REQUEST");
+	if (c->on_demand && units_given)
+		return fault_set(f, MSG_ON_DEMAND_UNITS);
+	if (!c->on_demand && c->old->table.on_demand && !units_given)
+		return fault_set(f, MSG_UPDATE_UNITS_MISSING);
+	enum err rc = check_units_change(c, f);
+
+	if (rc != ERR_OK)
+		return rc;
+	if (record_has(in, UpdateTableInput_BillingMode))
+		c->spec.m[CreateTableInput_BillingMode] = in->m[UpdateTableInput_BillingMode];
+	if (units_given || c->on_demand)
+		c->spec.m[CreateTableInput_ProvisionedThroughput] = in->m[UpdateTableInput_ProvisionedThroughput];
+	if (c->on_demand && !c->old->table.on_demand)
+		c->draft.facts.on_demand_since_ms = control_now_ms();
+	return ERR_OK;
+}
+
+/* ---- streams and settings ---- */
+
+static enum err change_stream(struct change *c, struct fault *f)
+{
+	struct slice bytes = c->in->m[UpdateTableInput_StreamSpecification], name = c->old->table.name;
+	struct record s;
+
+	if (!slice_present(bytes) || !record_open(&s, &shape_StreamSpecification, bytes))
+		return ERR_OK;
+	bool enable = record_bool(&s, StreamSpecification_StreamEnabled);
+
+	if (enable != record_has(&s, StreamSpecification_StreamViewType))
+		return enable ? fault_set(f, MSG_UPDATE_STREAM_VIEW) : fault_set(f, MSG_UPDATE_STREAM_NO_VIEW);
+	if (enable && c->old->streams)
+		return fault_set(f, MSG_STREAM_ENABLED, SLICE_FMT(name));
+	if (!enable && !c->old->streams)
+		return fault_set(f, MSG_STREAM_NONE, SLICE_FMT(name));
+	c->spec.m[CreateTableInput_StreamSpecification] = enable ? bytes : SLICE_NONE;
+	if (enable)
+		c->draft.facts.stream_label = slice_str(control_stream_label(c->arena, control_now_ms()));
+	return ERR_OK;
+}
+
+static void change_settings(struct change *c)
+{
+	static const struct { unsigned from, to; } plain[] = {
+		{ UpdateTableInput_DeletionProtectionEnabled, CreateTableInput_DeletionProtectionEnabled },
+		{ UpdateTableInput_OnDemandThroughput, CreateTableInput_OnDemandThroughput },
+		{ UpdateTableInput_SSESpecification, CreateTableInput_SSESpecification },
+		{ UpdateTableInput_TableClass, CreateTableInput_TableClass },
+		{ UpdateTableInput_WarmThroughput, CreateTableInput_WarmThroughput },
+	};
+
+	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+		if (record_has(c->in, plain[i].from))
+			c->spec.m[plain[i].to] = c->in->m[plain[i].from];
+}
+
+/* ---- attribute definitions ---- */
+
+static bool defines(struct slice list, struct slice name)
+{
+	struct mp m = mp_open(list);
+
+	for (uint32_t n = mp_array(&m); n > 0; n--) {
+		struct record d;
+
+		if (record_open(&d, &shape_AttributeDefinition, mp_skip(&m))
+		    && slice_eq(record_str(&d, AttributeDefinition_AttributeName), name))
+			return true;
+	}
+	return false;
+}
+
+static bool schema_uses(struct mp m, uint32_t n, struct slice name)
+{
+	for (; n > 0; n--) {
+		struct record e;
+
+		if (record_open(&e, &shape_KeySchemaElement, mp_skip(&m))
+		    && slice_eq(record_str(&e, KeySchemaElement_AttributeName), name))
+			return true;
+	}
+	return false;
+}
+
+static bool indexes_use(const struct record *spec, unsigned member, const struct shape *shape, unsigned schema, struct slice name)
+{
+	uint32_t n, keys;
+
+	for (struct mp m = record_list(spec, member, &n); n > 0; n--) {
+		struct record x;
+
+		if (!record_open(&x, shape, mp_skip(&m)))
+			continue;
+		struct mp s = record_list(&x, schema, &keys);
+
+		if (schema_uses(s, keys, name))
+			return true;
+	}
+	return false;
+}
+
+static bool spec_uses(const struct record *spec, struct slice name)
+{
+	uint32_t keys;
+	struct mp s = record_list(spec, CreateTableInput_KeySchema, &keys);
+
+	return schema_uses(s, keys, name)
+		|| indexes_use(spec, CreateTableInput_GlobalSecondaryIndexes, &shape_GlobalSecondaryIndex,
+			GlobalSecondaryIndex_KeySchema, name)
+		|| indexes_use(spec, CreateTableInput_LocalSecondaryIndexes, &shape_LocalSecondaryIndex,
+			LocalSecondaryIndex_KeySchema, name);
+}
+
+/* Append those of `list` that are not in `except` and, if spec is given, that it uses; returns how many. */
+static uint32_t put_definitions(struct buf *b, struct slice list, struct slice except, const struct record *spec)
+{
+	uint32_t kept = 0;
+
+	if (!slice_present(list))
+		return 0;
+	struct mp m = mp_open(list);
+
+	for (uint32_t n = mp_array(&m); n > 0; n--) {
+		struct slice bytes = mp_skip(&m);
+		struct record d;
+
+		if (!record_open(&d, &shape_AttributeDefinition, bytes))
+			continue;
+		struct slice name = record_str(&d, AttributeDefinition_AttributeName);
+
+		if ((slice_present(except) && defines(except, name)) || (spec != NULL && !spec_uses(spec, name)))
+			continue;
+		buf_put_slice(b, bytes);
+		kept++;
+	}
+	return kept;
+}
+
+/* What was defined, and what the request adds; only what a key of `used` needs, if it is given. */
+static struct slice definitions(struct change *c, const struct record *used)
+{
+	struct slice old = c->spec.m[CreateTableInput_AttributeDefinitions];
+	struct slice more = c->in->m[UpdateTableInput_AttributeDefinitions];
+	struct slice out = SLICE_NONE;
+	struct buf b;
+
+	buf_init(&b);
+	size_t at = list_begin(&b);
+	uint32_t n = put_definitions(&b, old, SLICE_NONE, used);
+
+	n += put_definitions(&b, more, old, used);
+	list_end(&b, at, n);
+	if (!b.failed)
+		out = arena_copy(c->arena, buf_slice(&b));
+	buf_release(&b);
+	return out;
+}
+
+/* ---- global indexes ---- */
+
+static int index_place(const struct catalog_table *t, struct slice name)
+{
+	for (unsigned i = 0; i < t->table.gsis; i++)
+		if (slice_eq(t->table.index[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+/* The list of global indexes with element `skip` left out (or replaced by `with`), and `with` added if skip is -1. */
+static enum err replace_index(struct change *c, int skip, struct slice with, struct fault *f)
+{
+	uint32_t n, kept = 0;
+	struct mp m = record_list(&c->spec, CreateTableInput_GlobalSecondaryIndexes, &n);
+	struct slice list;
+	struct buf b;
+
+	buf_init(&b);
+	size_t at = list_begin(&b);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct slice bytes = mp_skip(&m);
+
+		if ((int)i == skip)
+			bytes = with;
+		if (slice_present(bytes)) {
+			buf_put_slice(&b, bytes);
+			kept++;
+		}
+	}
+	if (skip < 0) {
+		buf_put_slice(&b, with);
+		kept++;
+	}
+	list_end(&b, at, kept);
+	list = b.failed ? SLICE_NONE : arena_copy(c->arena, buf_slice(&b));
+	buf_release(&b);
+	if (!slice_present(list))
+		return no_memory(f);
+	c->spec.m[CreateTableInput_GlobalSecondaryIndexes] = kept != 0 ? list : SLICE_NONE;
+	return ERR_OK;
+}
+
+/* Ids and states of the draft with place `at` taken out, or opened. */
+static void move_ids(struct catalog_draft *d, unsigned at, bool insert, uint32_t id)
+{
+	uint32_t *ids = (uint32_t *)(uintptr_t)d->index_id; /* ours: control_draft made them */
+	bool *building = (bool *)(uintptr_t)d->building;
+	unsigned rest = d->indexes - at - !insert;
+
+	if (insert) {
+		memmove(ids + at + 1, ids + at, rest * sizeof *ids);
+		memmove(building + at + 1, building + at, rest * sizeof *building);
+		ids[at] = id;
+		building[at] = true;
+		d->indexes++;
+		return;
+	}
+	memmove(ids + at, ids + at + 1, rest * sizeof *ids);
+	memmove(building + at, building + at + 1, rest * sizeof *building);
+	d->indexes--;
+}
+
+static enum err create_index(struct change *c, struct slice bytes, struct fault *f)
+{
+	struct record x;
+	uint32_t id;
+
+	if (!record_open(&x, &shape_CreateGlobalSecondaryIndexAction, bytes))
+		return fault_set(f, MSG_INDEX_UPDATE_EMPTY);
+	if (index_place(c->old, record_str(&x, CreateGlobalSecondaryIndexAction_IndexName)) >= 0)
+		return fault_set(f, MSG_INDEX_EXISTS);
+	if (c->old->building || c->created || c->dropped != 0)
+		return fault_set(f, MSG_INDEX_ONE_AT_ONCE);
+	if (c->old->table.gsis == TABLE_GSI_MAX)
+		return fault_set(f, MSG_INDEX_LIMIT);
+	c->spec.m[CreateTableInput_AttributeDefinitions] = definitions(c, NULL);
+	if (!slice_present(c->spec.m[CreateTableInput_AttributeDefinitions]))
+		return no_memory(f);
+	enum err rc = global_index_check(&c->spec, CreateTableInput_AttributeDefinitions, bytes, c->on_demand, c->arena, f);
+
+	if (rc == ERR_OK)
+		rc = replace_index(c, -1, bytes, f);
+	if (rc == ERR_OK)
+		rc = control_take_ids(c->txn, 1, &id, f);
+	if (rc != ERR_OK)
+		return rc;
+	move_ids(&c->draft, c->old->table.gsis, true, id);
+	c->created = true;
+	return ERR_OK;
+}
+
+static enum err delete_index(struct change *c, struct slice bytes, struct fault *f)
+{
+	struct record x;
+
+	if (!record_open(&x, &shape_DeleteGlobalSecondaryIndexAction, bytes))
+		return fault_set(f, MSG_INDEX_UPDATE_EMPTY);
+	int at = index_place(c->old, record_str(&x, DeleteGlobalSecondaryIndexAction_IndexName));
+
+	if (at < 0)
+		return fault_set(f, MSG_TABLE_UNKNOWN);
+	if (c->created || c->dropped != 0)
+		return fault_set(f, MSG_INDEX_ONE_AT_ONCE);
+	c->dropped = c->old->table.index[at].id;
+	move_ids(&c->draft, (unsigned)at, false, 0);
+	return replace_index(c, at, SLICE_NONE, f);
+}
+
+_Static_assert((int)CreateGlobalSecondaryIndexAction_KeySchema == (int)GlobalSecondaryIndex_KeySchema
+	&& (int)CreateGlobalSecondaryIndexAction_WarmThroughput == (int)GlobalSecondaryIndex_WarmThroughput,
+	"the action that creates an index is written as the index");
+
+/* New throughput of an index. Its place counts in the list as it was: indexes come and go alone in a request. */
+static enum err update_index(struct change *c, struct slice bytes, struct fault *f)
+{
+	struct record x, index;
+	uint32_t n;
+
+	if (!record_open(&x, &shape_UpdateGlobalSecondaryIndexAction, bytes))
+		return fault_set(f, MSG_INDEX_UPDATE_EMPTY);
+	struct slice name = record_str(&x, UpdateGlobalSecondaryIndexAction_IndexName);
+	int at = index_place(c->old, name);
+
+	if (at < 0 || c->created || c->dropped != 0)
+		return at < 0 ? fault_set(f, MSG_TABLE_UNKNOWN) : fault_set(f, MSG_INDEX_ONE_AT_ONCE);
+	if (c->on_demand && record_has(&x, UpdateGlobalSecondaryIndexAction_ProvisionedThroughput))
+		return fault_set(f, MSG_INDEX_ON_DEMAND_UNITS, SLICE_FMT(name));
+	struct mp m = record_list(&c->spec, CreateTableInput_GlobalSecondaryIndexes, &n);
+
+	for (int i = 0; i < at; i++)
+		mp_skip(&m);
+	if (!record_open(&index, &shape_GlobalSecondaryIndex, mp_skip(&m)))
+		return fault_set(f, MSG_CATALOG_DAMAGED);
+	if (record_has(&x, UpdateGlobalSecondaryIndexAction_ProvisionedThroughput))
+		index.m[GlobalSecondaryIndex_ProvisionedThroughput] = x.m[UpdateGlobalSecondaryIndexAction_ProvisionedThroughput];
+	if (record_has(&x, UpdateGlobalSecondaryIndexAction_OnDemandThroughput))
+		index.m[GlobalSecondaryIndex_OnDemandThroughput] = x.m[UpdateGlobalSecondaryIndexAction_OnDemandThroughput];
+	if (record_has(&x, UpdateGlobalSecondaryIndexAction_WarmThroughput))
+		index.m[GlobalSecondaryIndex_WarmThroughput] = x.m[UpdateGlobalSecondaryIndexAction_WarmThroughput];
+	struct slice copy = control_record_copy(&index, c->arena);
+
+	return slice_present(copy) ? replace_index(c, at, copy, f) : no_memory(f);
+}
+
+static enum err change_indexes(struct change *c, struct fault *f)
+{
+	uint32_t n;
+	enum err rc = ERR_OK;
+
+	for (struct mp m = record_list(c->in, UpdateTableInput_GlobalSecondaryIndexUpdates, &n); n > 0 && rc == ERR_OK; n--) {
+		struct record u;
+
+		if (!record_open(&u, &shape_GlobalSecondaryIndexUpdate, mp_skip(&m)))
+			return fault_set(f, MSG_INDEX_UPDATE_EMPTY);
+		if (record_has(&u, GlobalSecondaryIndexUpdate_Create))
+			rc = create_index(c, u.m[GlobalSecondaryIndexUpdate_Create], f);
+		else if (record_has(&u, GlobalSecondaryIndexUpdate_Delete))
+			rc = delete_index(c, u.m[GlobalSecondaryIndexUpdate_Delete], f);
+		else if (record_has(&u, GlobalSecondaryIndexUpdate_Update))
+			rc = update_index(c, u.m[GlobalSecondaryIndexUpdate_Update], f);
+		else
+			return fault_set(f, MSG_INDEX_UPDATE_EMPTY);
+	}
+	return rc;
+}
+
+/* Throughput of indexes follows the billing mode: none on demand, and one for each otherwise. */
+static enum err settle_index_units(struct change *c, struct fault *f)
+{
+	uint32_t n;
+	enum err rc = ERR_OK;
+
+	if (c->on_demand == c->old->table.on_demand)
+		return ERR_OK;
+	struct mp m = record_list(&c->spec, CreateTableInput_GlobalSecondaryIndexes, &n);
+
+	for (uint32_t i = 0; i < n && rc == ERR_OK; i++) {
+		struct record x;
+
+		if (!record_open(&x, &shape_GlobalSecondaryIndex, mp_skip(&m)))
+			return fault_set(f, MSG_CATALOG_DAMAGED);
+		if (!c->on_demand && !record_has(&x, GlobalSecondaryIndex_ProvisionedThroughput))
+			return fault_set(f, MSG_UPDATE_INDEX_UNITS, SLICE_FMT(record_str(&x, GlobalSecondaryIndex_IndexName)));
+		if (!c->on_demand)
+			continue;
+		x.m[GlobalSecondaryIndex_ProvisionedThroughput] = SLICE_NONE;
+		struct slice copy = control_record_copy(&x, c->arena);
+
+		rc = slice_present(copy) ? replace_index(c, (int)i, copy, f) : no_memory(f);
+	}
+	return rc;
+}
+
+/* ---- all of it ---- */
+
+static enum err change_all(struct change *c, struct fault *f)
+{
+	enum err rc = change_billing(c, f);
+
+	if (rc == ERR_OK)
+		rc = change_stream(c, f);
+	if (rc == ERR_OK)
+		rc = change_indexes(c, f);
+	if (rc == ERR_OK)
+		rc = settle_index_units(c, f);
+	if (rc != ERR_OK)
+		return rc;
+	change_settings(c);
+	c->spec.m[CreateTableInput_AttributeDefinitions] = definitions(c, &c->spec);
+	c->draft.spec = control_spec_put(&c->spec, c->arena);
+	return slice_present(c->draft.spec) ? ERR_OK : no_memory(f);
+}
+
+static enum err update_table_apply(struct write_batch *b, struct store_write *w)
+{
+	struct slice name = control_table_name(record_str(&w->req->in, UpdateTableInput_TableName));
+	const struct catalog_table *ct = catalog_find(b->catalog, name);
+	struct counters counts[DESCRIBED_MAX];
+	struct catalog *next = NULL;
+	struct write_txn t;
+
+	if (ct == NULL)
+		return fault_set(&w->fault, MSG_TABLE_NOT_FOUND, SLICE_FMT(name));
+	struct change c = { .in = &w->req->in, .old = ct, .spec = ct->spec, .txn = &t, .arena = w->req->arena,
+		.on_demand = ct->table.on_demand };
+
+	write_txn_begin(&t, b, w->req->arena);
+	enum err rc = control_draft(ct, c.arena, &c.draft, &w->fault);
+
+	if (rc == ERR_OK)
+		rc = change_all(&c, &w->fault);
+	if (rc == ERR_OK)
+		rc = control_put_table(&t, &c.draft, &next, &w->fault);
+	if (rc == ERR_OK)
+		rc = control_counters(b, &catalog_find(next, name)->table, counts, &w->fault);
+	if (rc == ERR_OK)
+		rc = control_answer(b, w, catalog_find(next, name), "UPDATING", counts);
+	if (rc == ERR_OK && c.dropped != 0)
+		control_drop(&t, c.dropped);
+	rc = control_end(&t, &next, rc, &w->fault);
+	if (rc == ERR_OK && c.created)
+		b->wake_backfill = true;
+	return rc;
+}
+
+enum err update_table_prepare(struct store_reader *r, struct store_write *w)
+{
+	static const unsigned any[] = { UpdateTableInput_BillingMode, UpdateTableInput_DeletionProtectionEnabled,
+		UpdateTableInput_GlobalSecondaryIndexUpdates, UpdateTableInput_OnDemandThroughput,
+		UpdateTableInput_ProvisionedThroughput, UpdateTableInput_SSESpecification, UpdateTableInput_StreamSpecification,
+		UpdateTableInput_TableClass, UpdateTableInput_WarmThroughput };
+	bool some = false;
+
+	(void)r;
+	for (size_t i = 0; i < sizeof any / sizeof *any; i++)
+		some |= record_has(&w->req->in, any[i]);
+	w->plan->apply = update_table_apply;
+	return some ? ERR_OK : fault_set(&w->fault, MSG_UPDATE_NOTHING);
+}
