@@ -1,0 +1,145 @@
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/unit/store/fixture.h"
+
+#define INVALID "One or more parameter values were invalid: "
+
+static struct fixture *fx;
+
+static void setup(void)
+{
+	fx = fixture_new(NULL);
+	ok(fx, "CreateTable", "{'TableName':'prov','ProvisionedThroughput':{'ReadCapacityUnits':5,'WriteCapacityUnits':5},"
+		"'KeySchema':[{'AttributeName':'pk','KeyType':'HASH'}],"
+		"'AttributeDefinitions':[{'AttributeName':'pk','AttributeType':'S'}]}", NULL);
+	ok(fx, "CreateTable", "{'TableName':'dem','BillingMode':'PAY_PER_REQUEST',"
+		"'KeySchema':[{'AttributeName':'pk','KeyType':'HASH'}],"
+		"'AttributeDefinitions':[{'AttributeName':'pk','AttributeType':'S'}]}", NULL);
+}
+
+static void teardown(void)
+{
+	fixture_free(fx);
+}
+
+TestSuite(update_table, .init = setup, .fini = teardown);
+
+static bool described(const char *table, const char *part)
+{
+	char body[128], want[256];
+
+	snprintf(body, sizeof body, "{'TableName':'%s'}", table);
+	snprintf(want, sizeof want, "%s", part);
+	for (char *p = want; *p != '\0'; p++)
+		if (*p == '\'')
+			*p = '"';
+	struct outcome o = run(fx, "DescribeTable", body);
+
+	return strstr(o.json, want) != NULL;
+}
+
+Test(update_table, throughput_and_billing)
+{
+	fails(fx, "UpdateTable", "{'TableName':'absent','BillingMode':'PAY_PER_REQUEST'}", ERR_RESOURCE_NOT_FOUND, NULL);
+	fails(fx, "UpdateTable", "{'TableName':'prov','BillingMode':'PROVISIONED',"
+		"'ProvisionedThroughput':{'ReadCapacityUnits':5,'WriteCapacityUnits':5}}", ERR_VALIDATION, NULL);
+	ok(fx, "UpdateTable", "{'TableName':'prov','ProvisionedThroughput':{'ReadCapacityUnits':20,'WriteCapacityUnits':15}}", NULL);
+	cr_assert(described("prov", "'ReadCapacityUnits':20,'WriteCapacityUnits':15}"));
+	ok(fx, "UpdateTable", "{'TableName':'prov','BillingMode':'PAY_PER_REQUEST'}", NULL);
+	cr_assert(described("prov", "'BillingMode':'PAY_PER_REQUEST'"));
+	cr_assert(described("prov", "'ReadCapacityUnits':0,'WriteCapacityUnits':0}"));
+	ok(fx, "UpdateTable", "{'TableName':'dem','BillingMode':'PAY_PER_REQUEST'}", NULL);
+	fails(fx, "UpdateTable", "{'TableName':'dem','BillingMode':'PROVISIONED'}", ERR_VALIDATION,
+		INVALID "ProvisionedThroughput must be specified when BillingMode is PROVISIONED");
+	ok(fx, "UpdateTable", "{'TableName':'dem','BillingMode':'PROVISIONED',"
+		"'ProvisionedThroughput':{'ReadCapacityUnits':5,'WriteCapacityUnits':5}}", NULL);
+	cr_assert(described("dem", "'BillingMode':'PROVISIONED'"));
+}
+
+Test(update_table, streams_and_protection)
+{
+	fails(fx, "UpdateTable", "{'TableName':'dem','StreamSpecification':{'StreamEnabled':false}}", ERR_VALIDATION,
+		"Table has no stream to disable: TableName: dem");
+	ok(fx, "UpdateTable", "{'TableName':'dem','StreamSpecification':{'StreamEnabled':true,'StreamViewType':'KEYS_ONLY'}}", NULL);
+	fails(fx, "UpdateTable", "{'TableName':'dem','StreamSpecification':{'StreamEnabled':true,'StreamViewType':'KEYS_ONLY'}}",
+		ERR_VALIDATION, "Table already has an enabled stream: TableName: dem");
+	ok(fx, "UpdateTable", "{'TableName':'dem','StreamSpecification':{'StreamEnabled':false}}", NULL);
+	cr_assert(described("dem", "'LatestStreamArn'"));
+	cr_assert(!described("dem", "'StreamSpecification'"));
+	ok(fx, "UpdateTable", "{'TableName':'dem','DeletionProtectionEnabled':true}", NULL);
+	fails(fx, "DeleteTable", "{'TableName':'dem'}", ERR_VALIDATION, NULL);
+	ok(fx, "UpdateTable", "{'TableName':'dem','DeletionProtectionEnabled':false}", NULL);
+	ok(fx, "DeleteTable", "{'TableName':'dem'}", NULL);
+}
+
+/* Until the index can be read; it is filled in the background. */
+static void wait_readable(void)
+{
+	for (int i = 0; i < 2000 && described("dem", "'Backfilling':true"); i++)
+		nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+	cr_assert(!described("dem", "'Backfilling':true"));
+}
+
+#define GSI "{'IndexName':'by-a','KeySchema':[{'AttributeName':'a','KeyType':'HASH'}],'Projection':{'ProjectionType':'ALL'}}"
+
+Test(update_table, a_new_index_holds_what_was_there)
+{
+	for (int i = 0; i < 1000; i++) {
+		char body[160];
+
+		snprintf(body, sizeof body, "{'TableName':'dem','Item':{'pk':{'S':'k%d'},'a':{'S':'%s'}}}", i, i % 4 == 0 ? "four" : "other");
+		ok(fx, "PutItem", body, "{}");
+	}
+	fails(fx, "UpdateTable", "{'TableName':'dem','GlobalSecondaryIndexUpdates':[{'Create':" GSI "}]}", ERR_VALIDATION, NULL);
+	ok(fx, "UpdateTable", "{'TableName':'dem','AttributeDefinitions':[{'AttributeName':'a','AttributeType':'S'}],"
+		"'GlobalSecondaryIndexUpdates':[{'Create':" GSI "}]}", NULL);
+	/* Changed while it may still be building: counted once all the same. */
+	ok(fx, "PutItem", "{'TableName':'dem','Item':{'pk':{'S':'k999'},'a':{'S':'four'}}}", "{}");
+	ok(fx, "DeleteItem", "{'TableName':'dem','Key':{'pk':{'S':'k998'}}}", "{}");
+	wait_readable();
+	cr_assert(described("dem", "'IndexStatus':'ACTIVE','ItemCount':999"));
+	struct outcome o = run(fx, "Query", "{'TableName':'dem','IndexName':'by-a','Select':'COUNT',"
+		"'KeyConditionExpression':'a = :a','ExpressionAttributeValues':{':a':{'S':'four'}}}");
+
+	cr_assert_not_null(strstr(o.json, "\"Count\":251"), "%s", o.json);
+	fails(fx, "UpdateTable", "{'TableName':'dem','AttributeDefinitions':[{'AttributeName':'a','AttributeType':'S'}],"
+		"'GlobalSecondaryIndexUpdates':[{'Create':" GSI "}]}", ERR_VALIDATION, "Attempting to create an index which already exists");
+	ok(fx, "UpdateTable", "{'TableName':'dem','GlobalSecondaryIndexUpdates':[{'Delete':{'IndexName':'by-a'}}]}", NULL);
+	cr_assert(!described("dem", "GlobalSecondaryIndexes"));
+	cr_assert(described("dem", "'AttributeDefinitions':[{'AttributeName':'pk','AttributeType':'S'}]"));
+	fails(fx, "UpdateTable", "{'TableName':'dem','GlobalSecondaryIndexUpdates':[{'Delete':{'IndexName':'by-a'}}]}",
+		ERR_RESOURCE_NOT_FOUND, NULL);
+}
+
+Test(update_table, time_to_live)
+{
+	ok(fx, "DescribeTimeToLive", "{'TableName':'dem'}", "{'TimeToLiveDescription':{'TimeToLiveStatus':'DISABLED'}}");
+	ok(fx, "UpdateTimeToLive", "{'TableName':'dem','TimeToLiveSpecification':{'Enabled':true,'AttributeName':'ttl'}}",
+		"{'TimeToLiveSpecification':{'AttributeName':'ttl','Enabled':true}}");
+	ok(fx, "DescribeTimeToLive", "{'TableName':'dem'}",
+		"{'TimeToLiveDescription':{'AttributeName':'ttl','TimeToLiveStatus':'ENABLED'}}");
+	fails(fx, "UpdateTimeToLive", "{'TableName':'dem','TimeToLiveSpecification':{'Enabled':true,'AttributeName':'ttl'}}",
+		ERR_VALIDATION, "TimeToLive is already enabled");
+	fails(fx, "UpdateTimeToLive", "{'TableName':'dem','TimeToLiveSpecification':{'Enabled':true,'AttributeName':'other'}}",
+		ERR_VALIDATION, "TimeToLive is active on a different AttributeName: current AttributeName is ttl");
+	ok(fx, "UpdateTimeToLive", "{'TableName':'dem','TimeToLiveSpecification':{'Enabled':false,'AttributeName':'ttl'}}", NULL);
+}
+
+#define ARN "'ResourceArn':'arn:aws:dynamodb:ddblocal:000000000000:table/dem'"
+
+Test(update_table, tags)
+{
+	ok(fx, "TagResource", "{" ARN ",'Tags':[{'Key':'a','Value':'1'},{'Key':'b','Value':'2'}]}", NULL);
+	ok(fx, "TagResource", "{" ARN ",'Tags':[{'Key':'a','Value':'3'}]}", NULL);
+	ok(fx, "ListTagsOfResource", "{" ARN "}", "{'Tags':[{'Key':'b','Value':'2'},{'Key':'a','Value':'3'}]}");
+	ok(fx, "UntagResource", "{" ARN ",'TagKeys':['b','nothing']}", NULL);
+	ok(fx, "ListTagsOfResource", "{" ARN "}", "{'Tags':[{'Key':'a','Value':'3'}]}");
+	fails(fx, "TagResource", "{'ResourceArn':'not-a-valid-arn','Tags':[{'Key':'a','Value':'1'}]}", ERR_VALIDATION, NULL);
+	fails(fx, "ListTagsOfResource", "{'ResourceArn':'arn:aws:dynamodb:us-east-1:000000000000:table/nonexistent'}",
+		ERR_ACCESS_DENIED, NULL);
+	fails(fx, "ListTagsOfResource", "{'ResourceArn':'arn:aws:dynamodb:ddblocal:000000000000:table/nonexistent'}",
+		ERR_RESOURCE_NOT_FOUND, NULL);
+}
