@@ -24,17 +24,18 @@ enum expr_kind { EXPR_CONDITION, EXPR_FILTER, EXPR_KEY_CONDITION, EXPR_PROJECTIO
 struct expr;
 
 /* Parse; *out has one reference. Syntax errors, reserved words, sizes and operator counts: ERR_VALIDATION. */
-enum err expr_parse(enum expr_kind kind, struct slice text, struct expr **out, struct fault *f) __attribute__((warn_unused_result));
+enum err expr_parse(enum expr_kind kind, struct slice text, struct expr **out, struct fault *f)
+	__attribute__((warn_unused_result));
 struct expr *expr_ref(struct expr *e);
 void expr_unref(struct expr **e);
 
-/* Recently parsed expressions, by kind and text. One thread at a time. */
+/* Recently parsed expressions, by kind and text, up to so many and some 4 KB for each. One thread at a time. */
 struct expr_cache;
 struct expr_cache *expr_cache_new(size_t entries);
 void expr_cache_free(struct expr_cache **c);
 /* As expr_parse; *out has a reference of its own. Failures are not kept. c may be NULL. */
-enum err expr_cache_parse(struct expr_cache *c, enum expr_kind kind, struct slice text, struct expr **out, struct fault *f)
-	__attribute__((warn_unused_result));
+enum err expr_cache_parse(struct expr_cache *c, enum expr_kind kind, struct slice text, struct expr **out,
+	struct fault *f) __attribute__((warn_unused_result));
 
 /* A request's ExpressionAttributeNames and ExpressionAttributeValues, and which of them were used. Visible so that it
  * can live on the stack; the fields are expr_env.c's own. */
@@ -90,8 +91,8 @@ enum err update_bind(const struct expr *e, struct expr_env *env, struct update *
 bool update_touches(const struct update *u, struct slice name);
 /* Would it create an item where there is none? (An update of REMOVE and DELETE alone does not.) */
 bool update_creates(const struct update *u);
-/* Append the new item. old absent = none: it starts as `key`. Right-hand sides see the old item. ERR_VALIDATION for a path
- * or operand that does not fit the item. */
+/* Append the new item. old absent = none: it starts as `key`. Right-hand sides see the old item. ERR_VALIDATION for a
+ * path or operand that does not fit the item. */
 enum err update_apply(const struct update *u, struct slice old, struct slice key, struct arena *a, struct buf *out,
 	struct fault *f) __attribute__((warn_unused_result));
 /* What ReturnValues UPDATED_OLD and UPDATED_NEW show of an image: the touched paths. False if nothing is there. */
@@ -112,8 +113,8 @@ struct key_condition {
 	enum key_op op;                         /* on range attribute number range_eqs; KEY_OP_NONE = no more */
 	struct slice lo, hi;                    /* operands; hi for BETWEEN only */
 };
-/* All its errors are ERR_VALIDATION: "Query condition missed key schema element: pk" and so on. ks may be NULL before the
- * table is known: then only what needs no schema is checked, and *out is left alone. */
+/* All its errors are ERR_VALIDATION: "Query condition missed key schema element: pk" and so on. ks may be NULL before
+ * the table is known: then only what needs no schema is checked, and *out is left alone. */
 enum err key_condition_bind(const struct expr *e, struct expr_env *env, const struct key_schema *ks,
 	struct key_condition *out, struct fault *f) __attribute__((warn_unused_result));
 

@@ -4,7 +4,8 @@
  *    newest <-> ... <-> oldest             order of use; the oldest makes room
  *
  * Applications send few different texts again and again, so that nearly every request finds its own.
- * Entries are allocated once. Hash: XXH3, with a seed per cache against chosen collisions.
+ * Entries are allocated once, and what they hold is bounded in bytes too: the longest texts need some hundred KB.
+ * Hash: XXH3, with a seed per cache against chosen collisions.
  * Threads: one; the expressions themselves may be anywhere. */
 #define XXH_INLINE_ALL
 #include <stdlib.h>
@@ -13,17 +14,20 @@
 
 #include "protocol/expr_int.h"
 
+enum { BYTES_PER_ENTRY = 4096 };
+
 struct entry {
 	struct expr *e;
-	struct entry *chain;
+	struct entry *chain;            /* of its bucket, or of free entries */
 	struct entry *newer, *older;
 	uint64_t hash;
 };
 
 struct expr_cache {
-	size_t mask, entries, used;
+	size_t mask, entries;
+	size_t bytes, max_bytes;        /* of the expressions */
 	uint64_t seed;
-	struct entry *newest, *oldest;
+	struct entry *newest, *oldest, *free;
 	struct entry **bucket;
 	struct entry *entry;
 };
@@ -50,6 +54,11 @@ struct expr_cache *expr_cache_new(size_t entries)
 	c->seed = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 20 ^ (uint64_t)(uintptr_t)c;
 	c->mask = buckets - 1;
 	c->entries = entries;
+	c->max_bytes = entries * BYTES_PER_ENTRY;
+	for (size_t i = 0; i < entries; i++) {
+		c->entry[i].chain = c->free;
+		c->free = &c->entry[i];
+	}
 	return c;
 }
 
@@ -57,7 +66,7 @@ void expr_cache_free(struct expr_cache **c)
 {
 	if (*c == NULL)
 		return;
-	for (size_t i = 0; i < (*c)->used; i++)
+	for (size_t i = 0; (*c)->entry != NULL && i < (*c)->entries; i++)
 		expr_unref(&(*c)->entry[i].e);
 	free((*c)->bucket);
 	free((*c)->entry);
@@ -89,23 +98,39 @@ static struct entry *find(struct expr_cache *c, uint64_t hash, enum expr_kind ki
 	return NULL;
 }
 
-/* An entry to fill: a new one, or the oldest, emptied. */
-static struct entry *make_room(struct expr_cache *c)
+static void drop_oldest(struct expr_cache *c)
 {
-	struct entry *n, **link;
+	struct entry *n = c->oldest, **link = &c->bucket[n->hash & c->mask];
 
-	if (c->used < c->entries)
-		return &c->entry[c->used++];
-	n = c->oldest;
-	unlink_use(c, n);
-	for (link = &c->bucket[n->hash & c->mask]; *link != n; link = &(*link)->chain)
-		;
+	while (*link != n)
+		link = &(*link)->chain;
 	*link = n->chain;
+	unlink_use(c, n);
+	c->bytes -= n->e->bytes;
 	expr_unref(&n->e);
+	n->chain = c->free;
+	c->free = n;
+}
+
+/* Keep e, whose reference goes to the cache. */
+static struct entry *keep(struct expr_cache *c, struct expr *e, uint64_t hash)
+{
+	struct entry *n;
+
+	while (c->free == NULL || (c->oldest != NULL && c->bytes + e->bytes > c->max_bytes))
+		drop_oldest(c);
+	n = c->free;
+	c->free = n->chain;
+	n->e = e;
+	n->hash = hash;
+	n->chain = c->bucket[hash & c->mask];
+	c->bucket[hash & c->mask] = n;
+	c->bytes += e->bytes;
 	return n;
 }
 
-enum err expr_cache_parse(struct expr_cache *c, enum expr_kind kind, struct slice text, struct expr **out, struct fault *f)
+enum err expr_cache_parse(struct expr_cache *c, enum expr_kind kind, struct slice text, struct expr **out,
+	struct fault *f)
 {
 	uint64_t hash;
 	struct entry *n;
@@ -121,11 +146,7 @@ enum err expr_cache_parse(struct expr_cache *c, enum expr_kind kind, struct slic
 		rc = expr_parse(kind, text, out, f);
 		if (rc != ERR_OK)
 			return rc;
-		n = make_room(c);
-		n->e = *out;
-		n->hash = hash;
-		n->chain = c->bucket[hash & c->mask];
-		c->bucket[hash & c->mask] = n;
+		n = keep(c, *out, hash);
 	}
 	link_newest(c, n);
 	*out = expr_ref(n->e);

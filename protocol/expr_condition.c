@@ -36,7 +36,8 @@ void cond_test(struct cond_builder *c, enum op_code op, const struct operand *op
 	struct cond_step *s = add(c);
 
 	if (s != NULL)
-		*s = (struct cond_step){ .kind = COND_TEST, .op = (uint8_t)op, .operands = operands, .operand = operand };
+		*s = (struct cond_step){ .kind = COND_TEST, .op = (uint8_t)op, .operands = operands,
+			.operand = operand };
 }
 
 uint32_t cond_jump(struct cond_builder *c, enum cond_kind kind)

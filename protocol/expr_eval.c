@@ -103,7 +103,8 @@ static bool begins_with(struct slice a, struct slice b)
 	if (!slice_present(a) || !slice_present(b))
 		return false;
 	t = value_type(a);
-	return t == value_type(b) && (t == VALUE_S || t == VALUE_B) && slice_starts_with(value_bytes(a), value_bytes(b));
+	return t == value_type(b) && (t == VALUE_S || t == VALUE_B) &&
+		slice_starts_with(value_bytes(a), value_bytes(b));
 }
 
 static bool holds(struct slice text, struct slice part)

@@ -94,6 +94,7 @@ struct action {
 struct expr {
 	atomic_uint refs;
 	enum expr_kind kind;
+	uint32_t bytes;         /* of the allocation */
 	uint16_t root;          /* of a condition */
 	uint16_t nodes, steps, actions;
 	struct slice text;
@@ -137,8 +138,10 @@ uint32_t paths_run(const struct path_at *p, uint32_t from, uint32_t to, uint32_t
 
 /* ---- operands ---- */
 
-enum operand_kind { OPERAND_VALUE, OPERAND_PATH, OPERAND_SIZE, OPERAND_IF_NOT_EXISTS, OPERAND_LIST_APPEND, OPERAND_PLUS,
-	OPERAND_MINUS };
+enum operand_kind {
+	OPERAND_VALUE, OPERAND_PATH, OPERAND_SIZE,
+	OPERAND_IF_NOT_EXISTS, OPERAND_LIST_APPEND, OPERAND_PLUS, OPERAND_MINUS
+};
 
 struct operand {
 	enum operand_kind kind;
@@ -164,7 +167,8 @@ enum err bind_report(struct binder *b) __attribute__((warn_unused_result));
 /* A node and all below it. Only placeholders that are not defined, and lack of memory, fail at once. */
 enum err bind_operand(struct binder *b, const struct node *n, struct operand *out) __attribute__((warn_unused_result));
 /* The operands of an operation, in the arena. */
-enum err bind_operands(struct binder *b, const struct node *n, struct operand **out) __attribute__((warn_unused_result));
+enum err bind_operands(struct binder *b, const struct node *n, struct operand **out)
+	__attribute__((warn_unused_result));
 /* Type of what it gives if that can be told without an item; VALUE_BAD if not. */
 enum value_type operand_type(const struct operand *o);
 

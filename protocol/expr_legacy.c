@@ -125,7 +125,8 @@ static enum err read_condition(struct slice bytes, struct asked *x, struct arena
 static enum err read_with_operator(const struct record *r, struct asked *x, struct arena *a, struct fault *f)
 {
 	struct slice name = record_str(r, ExpectedAttributeValue_ComparisonOperator);
-	bool given = record_has(r, ExpectedAttributeValue_AttributeValueList) || record_has(r, ExpectedAttributeValue_Value);
+	bool given = record_has(r, ExpectedAttributeValue_AttributeValueList) ||
+		record_has(r, ExpectedAttributeValue_Value);
 	struct mp list;
 	uint32_t n;
 	enum err rc;
@@ -233,7 +234,8 @@ static enum err bind(struct slice map, struct slice op, reader *read, struct are
 	return n > 0 ? join(m, n, slice_eq(op, SLICE_LIT("OR")), read, a, out, f) : ERR_OK;
 }
 
-enum err legacy_expected(struct slice expected, struct slice op, struct arena *a, struct condition **out, struct fault *f)
+enum err legacy_expected(struct slice expected, struct slice op, struct arena *a, struct condition **out,
+	struct fault *f)
 {
 	return bind(expected, op, read_expected, a, out, f);
 }
@@ -257,7 +259,8 @@ enum err legacy_key_conditions(struct slice conditions, const struct key_schema 
 		if (rc != ERR_OK)
 			return rc;
 		if (i < KEY_TERMS_MAX)
-			term[i] = (struct key_term){ x.name, x.op->key, x.arguments > 0 ? x.operand[1].value : SLICE_NONE,
+			term[i] = (struct key_term){ x.name, x.op->key,
+				x.arguments > 0 ? x.operand[1].value : SLICE_NONE,
 				x.arguments > 1 ? x.operand[2].value : SLICE_NONE };
 	}
 	if (n == 0 || n > KEY_TERMS_MAX)

@@ -98,7 +98,8 @@ void parser_note(struct parser *p, enum complaint c, struct token where, uint32_
 
 bool parser_word(const struct parser *p, struct token t, const char *word)
 {
-	return t.kind == TOKEN_NAME && t.n == strlen(word) && strncasecmp((const char *)p->text.p + t.at, word, t.n) == 0;
+	return t.kind == TOKEN_NAME && t.n == strlen(word) &&
+		strncasecmp((const char *)p->text.p + t.at, word, t.n) == 0;
 }
 
 enum section parser_section(const struct parser *p, struct token t)
@@ -360,7 +361,8 @@ static struct expr *pack(const struct parser *p, uint16_t root)
 	if (block == NULL)
 		return NULL;
 	e = (struct expr *)(void *)block;
-	*e = (struct expr){ .kind = p->kind, .root = root, .nodes = p->nodes, .steps = p->steps, .actions = p->actions,
+	*e = (struct expr){ .kind = p->kind, .bytes = (uint32_t)size, .root = root,
+		.nodes = p->nodes, .steps = p->steps, .actions = p->actions,
 		.text = slice_of(block + text, p->text.n), .node = (struct node *)(void *)(block + node),
 		.step = (struct step *)(void *)(block + step), .action = (struct action *)(void *)(block + action) };
 	atomic_init(&e->refs, 1);

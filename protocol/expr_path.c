@@ -148,7 +148,7 @@ static enum err report(const struct clash *c, bool overlap, enum expr_kind kind,
 
 enum err paths_check(const struct path_at *p, uint32_t n, enum expr_kind kind, struct arena *a, struct fault *f)
 {
-	/* The paths that contain p[i]: each is longer than the one below it, or the same. Equal paths keep one place. */
+	/* The paths that contain p[i], each longer than the one below it; equal paths keep one place. */
 	const struct path_at *holds[PATH_STEPS_MAX + 1];
 	struct clash overlap = { NULL, NULL }, conflict = { NULL, NULL };
 	uint32_t held = 0;

@@ -149,7 +149,8 @@ static enum err rebuild(struct work *w, uint32_t from, uint32_t to, uint32_t dep
 
 /* Write what becomes of one child, behind its name if it has one; *count tells whether it is still there. The paths
  * from..to agree up to and with `depth`. */
-static enum err rebuild_child(struct work *w, uint32_t from, uint32_t to, uint32_t depth, struct slice old, uint32_t *count)
+static enum err rebuild_child(struct work *w, uint32_t from, uint32_t to, uint32_t depth, struct slice old,
+	uint32_t *count)
 {
 	const struct path_at *p = &w->u->path[from];
 	const struct path_step *s = &p->path.step[depth];

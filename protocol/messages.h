@@ -98,15 +98,15 @@
 /* These four follow "Invalid ...Expression: ". */
 #define TEXT_EXPR_COUNT "Incorrect number of operands for operator or function; operator or function: %s, " \
 	"number of operands: %u"
-#define TEXT_EXPR_SAME "The first operand must be distinct from the remaining operands for this operator or function; " \
-	"operator: %s, first operand: %s"
+#define TEXT_EXPR_SAME "The first operand must be distinct from the remaining operands for this operator or " \
+	"function; operator: %s, first operand: %s"
 #define TEXT_EXPR_TYPE "Incorrect operand type for operator or function; operator or function: %s, operand type: %s"
 #define TEXT_EXPR_PATH "Operator or function requires a document path; operator or function: %s"
 #define TEXT_EXPR_TYPE_NAME "Invalid attribute type name found; type: %.*s, valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}"
-#define TEXT_EXPR_BETWEEN_TYPES "The BETWEEN operator requires same data type for lower and upper bounds; lower bound " \
-	"operand: AttributeValue: %s, upper bound operand: AttributeValue: %s"
-#define TEXT_EXPR_BETWEEN_ORDER "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; " \
-	"lower bound operand: AttributeValue: %s, upper bound operand: AttributeValue: %s"
+#define TEXT_EXPR_BETWEEN_TYPES "The BETWEEN operator requires same data type for lower and upper bounds; lower " \
+	"bound operand: AttributeValue: %s, upper bound operand: AttributeValue: %s"
+#define TEXT_EXPR_BETWEEN_ORDER "The BETWEEN operator requires upper bound to be greater than or equal to lower " \
+	"bound; lower bound operand: AttributeValue: %s, upper bound operand: AttributeValue: %s"
 #define MSG_EXPR_NAMES_ALONE ERR_VALIDATION, "ExpressionAttributeNames can only be specified when using expressions"
 #define MSG_EXPR_VALUES_ALONE ERR_VALIDATION, \
 	"ExpressionAttributeValues can only be specified when using expressions"
@@ -114,8 +114,8 @@
 #define MSG_EXPR_MAP_KEY ERR_VALIDATION, "%s contains invalid key: Syntax error; key: \"%.*s\""
 #define MSG_EXPR_MAP_KEY_LONG ERR_VALIDATION, "%s contains invalid key: The expression attribute map contains a key " \
 	"that is too long; key: \"%.*s\""
-#define MSG_EXPR_NAME_EMPTY ERR_VALIDATION, "ExpressionAttributeNames contains invalid value: Empty attribute name for " \
-	"key %.*s"
+#define MSG_EXPR_NAME_EMPTY ERR_VALIDATION, "ExpressionAttributeNames contains invalid value: Empty attribute name " \
+	"for key %.*s"
 #define MSG_EXPR_NAME_LONG ERR_VALIDATION, "ExpressionAttributeNames contains invalid value: Attribute name is too " \
 	"large, must be less than 65536 bytes for key %.*s"
 #define MSG_EXPR_UNUSED ERR_VALIDATION, "Value provided in %s unused in expressions: keys: {%.*s}"
@@ -130,12 +130,12 @@
 	"Number overflow. Attempting to store a number with magnitude larger than supported range"
 #define MSG_UPDATE_UNDERFLOW ERR_VALIDATION, \
 	"Number underflow. Attempting to store a number with magnitude smaller than supported range"
-#define MSG_UPDATE_NESTING ERR_VALIDATION, "Nesting Levels have exceeded supported limits: Attributes in the item have " \
-	"nested levels beyond supported limit"
+#define MSG_UPDATE_NESTING ERR_VALIDATION, "Nesting Levels have exceeded supported limits: Attributes in the item " \
+	"have nested levels beyond supported limit"
 #define MSG_KEYCOND_OPERATOR ERR_VALIDATION, "Invalid operator used in KeyConditionExpression: %s"
 #define MSG_KEYCOND_NESTED_OPERATION ERR_VALIDATION, "KeyConditionExpressions cannot contain nested operations"
-#define MSG_KEYCOND_FIRST_OPERAND ERR_VALIDATION, "Invalid condition in KeyConditionExpression: %s operator must have the " \
-	"key attribute as its first operand"
+#define MSG_KEYCOND_FIRST_OPERAND ERR_VALIDATION, "Invalid condition in KeyConditionExpression: %s operator must have " \
+	"the key attribute as its first operand"
 #define MSG_KEYCOND_MANY_NAMES ERR_VALIDATION, \
 	"Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"
 #define MSG_KEYCOND_NESTED_PATH ERR_VALIDATION, \

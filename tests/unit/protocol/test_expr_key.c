@@ -46,9 +46,13 @@ static const char *bind(const char *text, const char *values, const struct key_s
 Test(expr_key, ranges)
 {
 	static const struct { const char *text; enum key_op op; } t[] = {
-		{ "pk = :p AND sk < :s", KEY_OP_LT }, { ":p = pk AND :s > sk", KEY_OP_LT }, { "sk <= :s AND pk = :p", KEY_OP_LE },
-		{ "(pk = :p) AND (sk > :s)", KEY_OP_GT }, { "(pk = :p AND :s <= sk)", KEY_OP_GE },
-		{ "pk=:p and(begins_with (sk, :s))", KEY_OP_BEGINS_WITH }, { "pk = :p AND sk BETWEEN :s AND :s", KEY_OP_BETWEEN },
+		{ "pk = :p AND sk < :s", KEY_OP_LT },
+		{ ":p = pk AND :s > sk", KEY_OP_LT },
+		{ "sk <= :s AND pk = :p", KEY_OP_LE },
+		{ "(pk = :p) AND (sk > :s)", KEY_OP_GT },
+		{ "(pk = :p AND :s <= sk)", KEY_OP_GE },
+		{ "pk=:p and(begins_with (sk, :s))", KEY_OP_BEGINS_WITH },
+		{ "pk = :p AND sk BETWEEN :s AND :s", KEY_OP_BETWEEN },
 	};
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -61,7 +65,8 @@ Test(expr_key, ranges)
 		cr_assert(slice_present(k.hi) == (k.op == KEY_OP_BETWEEN));
 	}
 	cr_assert(bind("pk = :p", "{ :p: \"x\" }", &plain) == NULL && k.op == KEY_OP_NONE && k.range_eqs == 0);
-	cr_assert(bind("pk = :p AND sk = :s", "{ :p: \"x\", :s: \"y\" }", &plain) == NULL && k.op == KEY_OP_NONE && k.range_eqs == 1);
+	cr_assert(bind("pk = :p AND sk = :s", "{ :p: \"x\", :s: \"y\" }", &plain) == NULL && k.op == KEY_OP_NONE &&
+	          k.range_eqs == 1);
 	cr_assert_text(show(&w, k.range_eq[0]), "\"y\"");
 }
 
@@ -71,10 +76,14 @@ Test(expr_key, several_attributes)
 
 	cr_assert(bind("r2 > :n AND h2 = :s AND r1 = :s AND h1 = :s", v, &wide) == NULL);
 	cr_assert(k.range_eqs == 1 && k.op == KEY_OP_GT);
-	cr_assert(bind("h1 = :s AND h2 = :s AND r1 = :s AND r2 = :n AND r3 = :s", v, &wide) == NULL && k.range_eqs == 3);
-	cr_assert_text(bind("h1 = :s AND r1 = :s AND r2 = :n", v, &wide), "Query condition missed key schema element: h2");
-	cr_assert_text(bind("h1 = :s AND h2 = :s AND r2 = :n", v, &wide), "Query condition missed key schema element: r1");
-	cr_assert_text(bind("h1 = :s AND h2 = :s AND r1 > :s AND r2 = :n", v, &wide), "Query key condition not supported");
+	cr_assert(bind("h1 = :s AND h2 = :s AND r1 = :s AND r2 = :n AND r3 = :s", v, &wide) == NULL &&
+	          k.range_eqs == 3);
+	cr_assert_text(bind("h1 = :s AND r1 = :s AND r2 = :n", v, &wide),
+	               "Query condition missed key schema element: h2");
+	cr_assert_text(bind("h1 = :s AND h2 = :s AND r2 = :n", v, &wide),
+	               "Query condition missed key schema element: r1");
+	cr_assert_text(bind("h1 = :s AND h2 = :s AND r1 > :s AND r2 = :n", v, &wide),
+	               "Query key condition not supported");
 }
 
 Test(expr_key, refused)
@@ -87,31 +96,42 @@ Test(expr_key, refused)
 		{ "a = :a AND b = :a", "{ :a: \"1\" }", &hash_only, "Query key condition not supported" },
 		{ "begins_with(a, :a)", "{ :a: \"1\" }", &hash_only, "Query key condition not supported" },
 		{ "a > :a", "{ :a: 1 }", &hash_only,
-			"One or more parameter values were invalid: Condition parameter type does not match schema type" },
-		{ "pk = :p AND sk <> :s", "{ :p: \"x\", :s: \"y\" }", &plain, "Invalid operator used in KeyConditionExpression: <>" },
+		  "One or more parameter values were invalid: Condition parameter type does not match schema type" },
+		{ "pk = :p AND sk <> :s", "{ :p: \"x\", :s: \"y\" }", &plain,
+		  "Invalid operator used in KeyConditionExpression: <>" },
 		{ "a > b and size(b) > c or a > c", NULL, NULL, "Invalid operator used in KeyConditionExpression: OR" },
 		{ "a in (b, size(c), d)", NULL, NULL, "Invalid operator used in KeyConditionExpression: IN" },
-		{ "attribute_exists(a)", NULL, NULL, "Invalid operator used in KeyConditionExpression: attribute_exists" },
+		{ "attribute_exists(a)", NULL, NULL,
+		  "Invalid operator used in KeyConditionExpression: attribute_exists" },
 		{ "contains(a.d, b)", NULL, NULL, "Invalid operator used in KeyConditionExpression: contains" },
 		{ "not a > b", NULL, NULL, "Invalid operator used in KeyConditionExpression: NOT" },
-		{ ":a between size(b) and size(a) and b > :b", "{ :a: \"1\", :b: \"1\" }", NULL, "Invalid condition in "
-			"KeyConditionExpression: BETWEEN operator must have the key attribute as its first operand" },
-		{ "begins_with(:a, b) and a > :b", "{ :a: \"1\", :b: \"1\" }", NULL, "Invalid condition in KeyConditionExpression: "
-			"begins_with operator must have the key attribute as its first operand" },
-		{ "size(b) > a AND a.b > b AND b > c", NULL, NULL, "KeyConditionExpressions cannot contain nested operations" },
+		{ ":a between size(b) and size(a) and b > :b", "{ :a: \"1\", :b: \"1\" }", NULL,
+		  "Invalid condition in "
+		  "KeyConditionExpression: BETWEEN operator must have the key attribute as its first operand" },
+		{ "begins_with(:a, b) and a > :b", "{ :a: \"1\", :b: \"1\" }", NULL,
+		  "Invalid condition in KeyConditionExpression: "
+		  "begins_with operator must have the key attribute as its first operand" },
+		{ "size(b) > a AND a.b > b AND b > c", NULL, NULL,
+		  "KeyConditionExpressions cannot contain nested operations" },
 		{ "a > size(b.d)", NULL, NULL, "KeyConditionExpressions cannot contain nested operations" },
-		{ "b > a.b", NULL, NULL, "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition" },
-		{ "a between b and size(a)", NULL, NULL, "Invalid condition in KeyConditionExpression: Multiple attribute names used in one "
-			"condition" },
+		{ "b > a.b", NULL, NULL,
+		  "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition" },
+		{ "a between b and size(a)", NULL, NULL,
+		  "Invalid condition in KeyConditionExpression: Multiple attribute names used in one "
+		  "condition" },
 		{ "b[0] > a", NULL, NULL, "KeyConditionExpressions cannot have conditions on nested attributes" },
-		{ ":b > :a AND a < :b", "{ :a: 1, :b: 1 }", NULL, "Invalid condition in KeyConditionExpression: No key attribute specified" },
-		{ "b > :a AND b < :a and c = :a and d = :a", "{ :a: 1 }", NULL, "KeyConditionExpressions must only contain one condition per "
-			"key" },
+		{ ":b > :a AND a < :b", "{ :a: 1, :b: 1 }", NULL,
+		  "Invalid condition in KeyConditionExpression: No key attribute specified" },
+		{ "b > :a AND b < :a and c = :a and d = :a", "{ :a: 1 }", NULL,
+		  "KeyConditionExpressions must only contain one condition per "
+		  "key" },
 		{ ":a = a and b = :a and :a = c", "{ :a: \"a\" }", &plain, "Conditions can be of length 1 or 2 only" },
-		{ "pk = :p AND begins_with(sk, :s)", "{ :p: \"x\", :s: 1 }", &plain, "Invalid KeyConditionExpression: Incorrect operand type "
-			"for operator or function; operator or function: begins_with, operand type: N" },
-		{ "pk = :p", "{ :p: \"\" }", &plain, "One or more parameter values are not valid. The AttributeValue for a key attribute "
-			"cannot contain an empty string value. Key: pk" },
+		{ "pk = :p AND begins_with(sk, :s)", "{ :p: \"x\", :s: 1 }", &plain,
+		  "Invalid KeyConditionExpression: Incorrect operand type "
+		  "for operator or function; operator or function: begins_with, operand type: N" },
+		{ "pk = :p", "{ :p: \"\" }", &plain,
+		  "One or more parameter values are not valid. The AttributeValue for a key attribute "
+		  "cannot contain an empty string value. Key: pk" },
 	};
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)

@@ -35,7 +35,8 @@ const char *applied(struct world *w, const struct update *u, const char *old, co
 #define cr_assert_text(got, want) \
 	do { \
 		const char *got_ = (got), *want_ = (want); \
-		cr_assert(got_ != NULL && strcmp(got_, want_) == 0, "got:  %s\nwant: %s", got_ != NULL ? got_ : "(nothing)", want_); \
+		cr_assert(got_ != NULL && strcmp(got_, want_) == 0, "got:  %s\nwant: %s", \
+		          got_ != NULL ? got_ : "(nothing)", want_); \
 	} while (0)
 
 #endif

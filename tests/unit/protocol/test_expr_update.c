@@ -61,27 +61,37 @@ Test(expr_update, documents)
 	static const struct change_case cases[] = {
 		{ "SET a.b = :v", "{ :v: 1 }", "{ a: { c: 2 }, z: 0 }", "{a: {b: 1, c: 2}, z: 0}" },
 		{ "SET a.c[1].x.y[1] = :v", "{ :v: 9 }", "{ a: { b: 3, c: [\"hi\", { x: { y: [3, 5, 7] } }] } }",
-			"{a: {b: 3, c: [\"hi\", {x: {y: [3, 9, 7]}}]}}" },
+		  "{a: {b: 3, c: [\"hi\", {x: {y: [3, 9, 7]}}]}}" },
 		{ "REMOVE a.c[1].x.y[1], a.c[1].q", NULL, "{ a: { b: 3, c: [\"hi\", { x: { y: [3, 5, 7] }, q: 2 }] } }",
-			"{a: {b: 3, c: [\"hi\", {x: {y: [3, 7]}}]}}" },
+		  "{a: {b: 3, c: [\"hi\", {x: {y: [3, 7]}}]}}" },
 		{ "SET a.b = :v, a.c.d = :w, b.x = :v REMOVE a.x, b.y", "{ :v: 10, :w: \"dog\" }",
-			"{ a: { x: 3, y: 4, c: { y: 3 } }, b: { x: 1, y: 2 } }", "{a: {b: 10, c: {d: \"dog\", y: 3}, y: 4}, b: {x: 10}}" },
-		{ "REMOVE a.b", NULL, "{ a: { b: 1 } }", "{a: {}}" }, { "REMOVE a[0]", NULL, "{ a: [1] }", "{a: []}" },
+		  "{ a: { x: 3, y: 4, c: { y: 3 } }, b: { x: 1, y: 2 } }",
+		  "{a: {b: 10, c: {d: \"dog\", y: 3}, y: 4}, b: {x: 10}}" },
+		{ "REMOVE a.b", NULL, "{ a: { b: 1 } }", "{a: {}}" },
+		{ "REMOVE a[0]", NULL, "{ a: [1] }", "{a: []}" },
 		{ "REMOVE l[0], l[1]", NULL, "{ l: [\"a\", \"b\", \"c\"] }", "{l: [\"c\"]}" },
 		{ "SET l[9] = :v", "{ :v: \"z\" }", "{ l: [\"c\"] }", "{l: [\"c\", \"z\"]}" },
-		{ "SET a[84] = :a, a[37] = :b, a[17] = :c", "{ :a: 84, :b: 37, :c: 17 }", "{ a: [1] }", "{a: [1, 17, 37, 84]}" },
+		{ "SET a[84] = :a, a[37] = :b, a[17] = :c", "{ :a: 84, :b: 37, :c: 17 }", "{ a: [1] }",
+		  "{a: [1, 17, 37, 84]}" },
 		{ "REMOVE a[1] SET a[3] = :v", "{ :v: 17 }", "{ a: [2, 3, 4, 5, 6, 7] }", "{a: [2, 4, 17, 6, 7]}" },
 		{ "REMOVE a[17], c, b.x", NULL, "{ a: [4], b: { } }", "{a: [4], b: {}}" },
 		{ "set b.c=((c[1])+(b.a)),b.a = a,c[1] = a, c[4] = b.a - b.b, c[2] = b.c add c[8] :b, c[6] :a",
-			"{ :a: 2, :b: ss(\"a\") }", "{ a: \"k\", b: { a: 1, b: 2, c: 3 }, c: [1, 3] }",
-			"{a: \"k\", b: {a: \"k\", b: 2, c: 4}, c: [1, \"k\", 3, -1, 2, ss(\"a\")]}" },
-		{ "SET a.c = :v", "{ :v: 7 }", "{ a: \"hello\" }", "The document path provided in the update expression is invalid for update" },
-		{ "SET a[0] = :v", "{ :v: 7 }", "{ a: { } }", "The document path provided in the update expression is invalid for update" },
-		{ "SET a.b.c = :v", "{ :v: 7 }", "{ a: { } }", "The document path provided in the update expression is invalid for update" },
-		{ "REMOVE c.c", NULL, "{ a: 1 }", "The document path provided in the update expression is invalid for update" },
-		{ "REMOVE a[5].x", NULL, "{ a: [1] }", "The document path provided in the update expression is invalid for update" },
-		{ "SET c.c = :v", "{ :v: 7 }", NULL, "The document path provided in the update expression is invalid for update" },
-		{ NULL, NULL, NULL, NULL } };
+		  "{ :a: 2, :b: ss(\"a\") }", "{ a: \"k\", b: { a: 1, b: 2, c: 3 }, c: [1, 3] }",
+		  "{a: \"k\", b: {a: \"k\", b: 2, c: 4}, c: [1, \"k\", 3, -1, 2, ss(\"a\")]}" },
+		{ "SET a.c = :v", "{ :v: 7 }", "{ a: \"hello\" }",
+		  "The document path provided in the update expression is invalid for update" },
+		{ "SET a[0] = :v", "{ :v: 7 }", "{ a: { } }",
+		  "The document path provided in the update expression is invalid for update" },
+		{ "SET a.b.c = :v", "{ :v: 7 }", "{ a: { } }",
+		  "The document path provided in the update expression is invalid for update" },
+		{ "REMOVE c.c", NULL, "{ a: 1 }",
+		  "The document path provided in the update expression is invalid for update" },
+		{ "REMOVE a[5].x", NULL, "{ a: [1] }",
+		  "The document path provided in the update expression is invalid for update" },
+		{ "SET c.c = :v", "{ :v: 7 }", NULL,
+		  "The document path provided in the update expression is invalid for update" },
+		{ NULL, NULL, NULL, NULL }
+	};
 
 	changes(cases);
 }
@@ -89,18 +99,24 @@ Test(expr_update, documents)
 Test(expr_update, add_and_delete)
 {
 	static const struct change_case cases[] = {
-		{ "ADD a :v", "{ :v: 4 }", "{ a: 3 }", "{a: 7}" }, { "ADD b :v", "{ :v: 7 }", NULL, "{b: 7, pk: \"k\"}" },
+		{ "ADD a :v", "{ :v: 4 }", "{ a: 3 }", "{a: 7}" },
+		{ "ADD b :v", "{ :v: 7 }", NULL, "{b: 7, pk: \"k\"}" },
 		{ "ADD a :v", "{ :v: ss(\"c\",\"a\") }", "{ a: ss(\"b\",\"a\") }", "{a: ss(\"a\", \"b\", \"c\")}" },
-		{ "ADD a :v", "{ :v: ns(10,2) }", "{ a: ns(3,2) }", "{a: ns(2, 3, 10)}" }, { "ADD a :v", "{ :v: bs('x') }", "{ }", "{a: bs('x')}" },
+		{ "ADD a :v", "{ :v: ns(10,2) }", "{ a: ns(3,2) }", "{a: ns(2, 3, 10)}" },
+		{ "ADD a :v", "{ :v: bs('x') }", "{ }", "{a: bs('x')}" },
 		{ "ADD a.b :v, c[0] :v", "{ :v: 1 }", "{ a: { }, c: [1] }", "{a: {b: 1}, c: [2]}" },
 		{ "DELETE a :v", "{ :v: ss(\"a\",\"x\") }", "{ a: ss(\"a\",\"b\") }", "{a: ss(\"b\")}" },
 		{ "DELETE a :v", "{ :v: ss(\"a\") }", "{ a: ss(\"a\"), b: 1 }", "{b: 1}" },
 		{ "DELETE a :v", "{ :v: ss(\"a\") }", "{ b: 1 }", "{b: 1}" },
 		{ "DELETE a[0] :v", "{ :v: ns(1) }", "{ a: [ns(1), 2] }", "{a: [2]}" },
-		{ "ADD s :i", "{ :i: 1 }", "{ s: \"t\" }", "An operand in the update expression has an incorrect data type" },
-		{ "ADD s :i", "{ :i: ns(1) }", "{ s: ss(\"1\") }", "An operand in the update expression has an incorrect data type" },
-		{ "DELETE s :i", "{ :i: ns(1) }", "{ s: 1 }", "An operand in the update expression has an incorrect data type" },
-		{ NULL, NULL, NULL, NULL } };
+		{ "ADD s :i", "{ :i: 1 }", "{ s: \"t\" }",
+		  "An operand in the update expression has an incorrect data type" },
+		{ "ADD s :i", "{ :i: ns(1) }", "{ s: ss(\"1\") }",
+		  "An operand in the update expression has an incorrect data type" },
+		{ "DELETE s :i", "{ :i: ns(1) }", "{ s: 1 }",
+		  "An operand in the update expression has an incorrect data type" },
+		{ NULL, NULL, NULL, NULL }
+	};
 
 	changes(cases);
 }
@@ -108,17 +124,22 @@ Test(expr_update, add_and_delete)
 Test(expr_update, values_that_do_not_fit)
 {
 	static const struct change_case cases[] = {
-		{ "SET c = z", NULL, "{ }", "The provided expression refers to an attribute that does not exist in the item" },
-		{ "SET x = :v, y = x", "{ :v: 4 }", "{ }", "The provided expression refers to an attribute that does not exist in the item" },
+		{ "SET c = z", NULL, "{ }",
+		  "The provided expression refers to an attribute that does not exist in the item" },
+		{ "SET x = :v, y = x", "{ :v: 4 }", "{ }",
+		  "The provided expression refers to an attribute that does not exist in the item" },
 		{ "SET l = list_append(absent, :n)", "{ :n: [] }", "{ }",
-			"The provided expression refers to an attribute that does not exist in the item" },
-		{ "SET l = list_append(a, :n)", "{ :n: [] }", "{ a: 7 }", "An operand in the update expression has an incorrect data type" },
-		{ "SET e = a + :a", "{ :a: 1 }", "{ a: \"s\" }", "An operand in the update expression has an incorrect data type" },
+		  "The provided expression refers to an attribute that does not exist in the item" },
+		{ "SET l = list_append(a, :n)", "{ :n: [] }", "{ a: 7 }",
+		  "An operand in the update expression has an incorrect data type" },
+		{ "SET e = a + :a", "{ :a: 1 }", "{ a: \"s\" }",
+		  "An operand in the update expression has an incorrect data type" },
 		{ "SET b = :a + :a", "{ :a: 9e125 }", "{ }",
-			"Number overflow. Attempting to store a number with magnitude larger than supported range" },
+		  "Number overflow. Attempting to store a number with magnitude larger than supported range" },
 		{ "SET b = :a - :b", "{ :a: 1e50, :b: 1 }", "{ }",
-			"Number overflow. Attempting to store a number with magnitude larger than supported range" },
-		{ NULL, NULL, NULL, NULL } };
+		  "Number overflow. Attempting to store a number with magnitude larger than supported range" },
+		{ NULL, NULL, NULL, NULL }
+	};
 
 	changes(cases);
 }
@@ -144,46 +165,65 @@ Test(expr_update, nesting)
 	const char *values = arena_printf(&w.arena, "{ :v: %s }", nested(30));
 
 	/* Whether a top-level value has depth 0 or 1 is value.c's rule: what matters is that going on must end. */
-	cr_assert(strstr(update("SET a.b.c.d.e = :v", values, "{ a: { b: { c: { d: { } } } } }"), "Nesting Levels have exceeded") != NULL);
-	cr_assert(strstr(update("SET a.b = :v", arena_printf(&w.arena, "{ :v: %s }", nested(20)), "{ a: { } }"), "Nesting") == NULL);
+	cr_assert(strstr(update("SET a.b.c.d.e = :v", values, "{ a: { b: { c: { d: { } } } } }"),
+	                 "Nesting Levels have exceeded") != NULL);
+	cr_assert(strstr(update("SET a.b = :v", arena_printf(&w.arena, "{ :v: %s }", nested(20)), "{ a: { } }"),
+	                 "Nesting") == NULL);
 }
 
 Test(expr_update, refused)
 {
 	static const struct { const char *text, *values, *words; } t[] = {
-		{ "SET a.b = :v, a.b.c = :v", "{ :v: 1 }", "Two document paths overlap with each other; must remove or rewrite one of "
-			"these paths; path one: [a, b], path two: [a, b, c]" },
-		{ "SET a = :v REMOVE a", "{ :v: 1 }", "Two document paths overlap with each other; must remove or rewrite one of these "
-			"paths; path one: [a], path two: [a]" },
-		{ "SET a[1][1] = :v, a[1] = :v", "{ :v: 1 }", "Two document paths overlap with each other; must remove or rewrite one of "
-			"these paths; path one: [a, [1], [1]], path two: [a, [1]]" },
-		{ "SET a.b = :v, a[1] = :v", "{ :v: 1 }", "Two document paths conflict with each other; must remove or rewrite one of these "
-			"paths; path one: [a, b], path two: [a, [1]]" },
-		{ "set d[1] = a, d.b = a, c[1].a = a, c = if_not_exists(a)", NULL, "Two document paths overlap with each other; must "
-			"remove or rewrite one of these paths; path one: [c, [1], a], path two: [c]" },
-		{ "SET a.b = x, a.c = x, a = x, a.b = x", NULL, "Two document paths overlap with each other; must remove or rewrite one "
-			"of these paths; path one: [a, b], path two: [a]" },
-		{ "SET #c = if_not_exists(:c)", NULL, "An expression attribute name used in the document path is not defined; attribute "
-			"name: #c" },
-		{ "SET a = if_not_exists(:c)", NULL, "An expression attribute value used in expression is not defined; attribute value: :c" },
-		{ "set b = list_append(:a, a), c = if_not_exists(a) add a.b :a", "{ :a: \"a\" }", "Incorrect operand type for operator or "
-			"function; operator: ADD, operand type: STRING" },
-		{ "delete a.b :a", "{ :a: 1 }", "Incorrect operand type for operator or function; operator: DELETE, operand type: NUMBER" },
-		{ "add a :a", "{ :a: [1] }", "Incorrect operand type for operator or function; operator: ADD, operand type: LIST" },
-		{ "set a = if_not_exists(c)", NULL, "Incorrect number of operands for operator or function; operator or function: "
-			"if_not_exists, number of operands: 1" },
-		{ "set a = if_not_exists(if_not_exists(a, b), c)", NULL, "Operator or function requires a document path; operator or "
-			"function: if_not_exists" },
-		{ "SET l = list_append(l, :n)", "{ :n: {} }", "Incorrect operand type for operator or function; operator or function: "
-			"list_append, operand type: M" },
-		{ "set a = :a + :b", "{ :a: \"1\", :b: 1 }", "Incorrect operand type for operator or function; operator or function: +, "
-			"operand type: S" },
-		{ "set a = a - :a", "{ :a: ss(\"1\") }", "Incorrect operand type for operator or function; operator or function: -, "
-			"operand type: SS" },
+		{ "SET a.b = :v, a.b.c = :v", "{ :v: 1 }",
+		  "Two document paths overlap with each other; must remove or rewrite one of "
+		  "these paths; path one: [a, b], path two: [a, b, c]" },
+		{ "SET a = :v REMOVE a", "{ :v: 1 }",
+		  "Two document paths overlap with each other; must remove or rewrite one of these "
+		  "paths; path one: [a], path two: [a]" },
+		{ "SET a[1][1] = :v, a[1] = :v", "{ :v: 1 }",
+		  "Two document paths overlap with each other; must remove or rewrite one of "
+		  "these paths; path one: [a, [1], [1]], path two: [a, [1]]" },
+		{ "SET a.b = :v, a[1] = :v", "{ :v: 1 }",
+		  "Two document paths conflict with each other; must remove or rewrite one of these "
+		  "paths; path one: [a, b], path two: [a, [1]]" },
+		{ "set d[1] = a, d.b = a, c[1].a = a, c = if_not_exists(a)", NULL,
+		  "Two document paths overlap with each other; must "
+		  "remove or rewrite one of these paths; path one: [c, [1], a], path two: [c]" },
+		{ "SET a.b = x, a.c = x, a = x, a.b = x", NULL,
+		  "Two document paths overlap with each other; must remove or rewrite one "
+		  "of these paths; path one: [a, b], path two: [a]" },
+		{ "SET #c = if_not_exists(:c)", NULL,
+		  "An expression attribute name used in the document path is not defined; attribute "
+		  "name: #c" },
+		{ "SET a = if_not_exists(:c)", NULL,
+		  "An expression attribute value used in expression is not defined; attribute value: :c" },
+		{ "set b = list_append(:a, a), c = if_not_exists(a) add a.b :a", "{ :a: \"a\" }",
+		  "Incorrect operand type for operator or "
+		  "function; operator: ADD, operand type: STRING" },
+		{ "delete a.b :a", "{ :a: 1 }",
+		  "Incorrect operand type for operator or function; operator: DELETE, operand type: NUMBER" },
+		{ "add a :a", "{ :a: [1] }",
+		  "Incorrect operand type for operator or function; operator: ADD, operand type: LIST" },
+		{ "set a = if_not_exists(c)", NULL,
+		  "Incorrect number of operands for operator or function; operator or function: "
+		  "if_not_exists, number of operands: 1" },
+		{ "set a = if_not_exists(if_not_exists(a, b), c)", NULL,
+		  "Operator or function requires a document path; operator or "
+		  "function: if_not_exists" },
+		{ "SET l = list_append(l, :n)", "{ :n: {} }",
+		  "Incorrect operand type for operator or function; operator or function: "
+		  "list_append, operand type: M" },
+		{ "set a = :a + :b", "{ :a: \"1\", :b: 1 }",
+		  "Incorrect operand type for operator or function; operator or function: +, "
+		  "operand type: S" },
+		{ "set a = a - :a", "{ :a: ss(\"1\") }",
+		  "Incorrect operand type for operator or function; operator or function: -, "
+		  "operand type: SS" },
 	};
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
-		cr_assert_text(update(t[i].text, t[i].values, "{ }"), arena_printf(&w.arena, "Invalid UpdateExpression: %s", t[i].words));
+		cr_assert_text(update(t[i].text, t[i].values, "{ }"),
+		               arena_printf(&w.arena, "Invalid UpdateExpression: %s", t[i].words));
 }
 
 Test(expr_update, what_it_does)
@@ -234,22 +274,28 @@ Test(expr_projection, selects)
 	cr_assert_text(project("a.b[2],a.b[9],a.b[1]", NULL, item), "{a: {b: [1, 2]}}");
 	cr_assert_text(project("y[1].q, y[0].p, y[1].z", NULL, item), "{y: [{p: 1}, {q: 3}]}");
 	cr_assert_text(project("a.b.c, x[0], q.y, y[7]", NULL, item), "{}");
-	cr_assert_text(project(" #1 ,  #2.b ", "{ #1: \"z\", #2: \"a\" }", "{ a: { b: 1, c: 2 }, z: \"q\" }"), "{a: {b: 1}, z: \"q\"}");
+	cr_assert_text(project(" #1 ,  #2.b ", "{ #1: \"z\", #2: \"a\" }", "{ a: { b: 1, c: 2 }, z: \"q\" }"),
+	               "{a: {b: 1}, z: \"q\"}");
 	cr_assert_text(project("#p", "{ #p: \"a.b\" }", item), "{}");
 	buf_init(&b);
 	projection_apply(p, val(&w, item), &b);
 	cr_assert_text(show(&w, buf_slice(&b)), "{a: {b: [0, 1, 2, 3], c: 5}, x: \"hi\"}");
 	buf_release(&b);
-	cr_assert(projection_covers(p, SLICE_LIT("a")) && !projection_covers(p, SLICE_LIT("y")) && !projection_nests(p, SLICE_LIT("a")));
+	cr_assert(projection_covers(p, SLICE_LIT("a")) && !projection_covers(p, SLICE_LIT("y")) &&
+	          !projection_nests(p, SLICE_LIT("a")));
 	cr_assert(slice_present(projection_name(p, 1)) && !slice_present(projection_name(p, 2)));
 }
 
 Test(expr_projection, refused)
 {
-	cr_assert_text(project("b[1], b.a, #a.b, a", "{ #a: \"a\" }", "{}"), "Invalid ProjectionExpression: Two document paths overlap "
-		"with each other; must remove or rewrite one of these paths; path one: [a, b], path two: [a]");
-	cr_assert_text(project("a[3].b, #a.#b.b", "{ #a: \"a\", #b: \"[3]\" }", "{}"), "Invalid ProjectionExpression: Two document paths "
-		"conflict with each other; must remove or rewrite one of these paths; path one: [a, [3], b], path two: [a, [3], b]");
-	cr_assert_text(project("a,b,a,#a", NULL, "{}"), "Invalid ProjectionExpression: An expression attribute name used in the document "
-		"path is not defined; attribute name: #a");
+	cr_assert_text(project("b[1], b.a, #a.b, a", "{ #a: \"a\" }", "{}"),
+	               "Invalid ProjectionExpression: Two document paths overlap "
+	               "with each other; must remove or rewrite one of these paths; path one: [a, b], path two: [a]");
+	cr_assert_text(project("a[3].b, #a.#b.b", "{ #a: \"a\", #b: \"[3]\" }", "{}"),
+	               "Invalid ProjectionExpression: Two document paths "
+	               "conflict with each other; must remove or rewrite one of these paths; path one: [a, [3], b], "
+	               "path two: [a, [3], b]");
+	cr_assert_text(project("a,b,a,#a", NULL, "{}"),
+	               "Invalid ProjectionExpression: An expression attribute name used in the document "
+	               "path is not defined; attribute name: #a");
 }
