@@ -24,6 +24,8 @@ static const struct form forms[0x20] = {
 	{ MP_ARRAY, 2, 0 }, { MP_ARRAY, 4, 0 }, { MP_MAP, 2, 0 },   { MP_MAP, 4, 0 },
 };
 
+enum { STR8 = 0xd9 };
+
 struct head {
 	enum mp_type type;
 	const uint8_t *body;
@@ -69,6 +71,9 @@ static inline bool head_read(const uint8_t *p, const uint8_t *end, struct head *
 		return false;
 	if (*p < 0xc0 || *p >= 0xe0) {
 		*h = head_short(p);
+	} else if (*p == STR8 && end - p >= 2) {
+		/* So common that the processor should guess it rather than wait for the table. */
+		*h = (struct head){ MP_STR, p + 2, p[1] };
 	} else {
 		f = &forms[*p - 0xc0];
 		if (f->type == MP_BAD || (size_t)(end - p) < 1u + f->length_bytes)
