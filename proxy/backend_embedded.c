@@ -81,6 +81,7 @@ static void job_run(struct store_reader *r, struct backend_read *rd)
 
 static void run_here(struct backend_reader *r, struct backend_read *rd)
 {
+	store_reader_release(r->r); /* a view that preparing has opened may be older than the call (B2) */
 	job_run(r->r, rd);
 	r->busy = true;
 	rd->done(rd); /* rd may be gone */
@@ -395,7 +396,11 @@ static void op_query_end(struct backend_reader *r, struct store_query *q)
 
 static enum err op_describe(struct backend_reader *r, const struct request *req, struct buf *out, struct fault *f)
 {
-	return store_describe(r->r, req, out, f);
+	enum err rc = store_describe(r->r, req, out, f);
+
+	if (!r->busy)
+		store_reader_release(r->r);
+	return rc;
 }
 
 static bool op_ready(struct backend *b, const char **why)
