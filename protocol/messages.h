@@ -218,7 +218,6 @@
 	"specific reasons [%.*s]"
 #define MSG_TOKEN_MISMATCH ERR_IDEMPOTENT_MISMATCH, "DynamoDB rejected the request because you retried a request with a " \
 	"different payload but with an idempotent token that was already used."
-#define MSG_BATCH_WRITE_EMPTY ERR_VALIDATION, "The requestItems parameter is required for BatchWriteItem"
 #define MSG_BATCH_WRITE_MANY ERR_VALIDATION, "Too many items requested for the BatchWriteItem call"
 
 /* ---- tables ---- */
@@ -227,13 +226,8 @@
 #define MSG_TABLE_EXISTS ERR_RESOURCE_IN_USE, "Table already exists: %.*s"
 #define MSG_TABLE_PROTECTED ERR_VALIDATION, "Resource cannot be deleted as it is currently protected against deletion. " \
 	"Disable deletion protection first."
-#define MSG_TABLE_NAME_MISSING ERR_VALIDATION, "The parameter 'TableName' is required but was not present in the request"
 #define MSG_TABLE_NAME_SHORT ERR_VALIDATION, "1 validation error detected: Value '%.*s' at 'tableName' failed to satisfy " \
 	"constraint: Member must have length greater than or equal to 3"
-#define MSG_ONE_NULL ERR_VALIDATION, "1 validation error detected: Value null at '%s' failed to satisfy constraint: " \
-	"Member must not be null"
-#define MSG_TWO_NULL ERR_VALIDATION, "2 validation errors detected: Value null at '%s' failed to satisfy constraint: " \
-	"Member must not be null; Value null at '%s' failed to satisfy constraint: Member must not be null"
 #define MSG_KEY_SCHEMA_LENGTH ERR_VALIDATION, "1 validation error detected: Value '[%s]' at '%s' failed to satisfy " \
 	"constraint: Member must have length less than or equal to 2"
 #define TABLE_INVALID ERR_VALIDATION, "One or more parameter values were invalid: "

@@ -110,7 +110,7 @@ enum err batch_write_prepare(struct store_reader *r, struct store_write *w)
 	uint32_t n = count_requests(in);
 
 	if (n == 0)
-		return fault_set(&w->fault, MSG_BATCH_WRITE_EMPTY);
+		return fault_set(&w->fault, MSG_REQUEST_ITEMS_REQUIRED, "BatchWriteItem");
 	if (n > BATCH_WRITES_MAX)
 		return fault_set(&w->fault, MSG_BATCH_WRITE_MANY);
 	enum err rc = write_plan_ops(w, n);

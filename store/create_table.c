@@ -336,29 +336,16 @@ static enum err check_stream(const struct record *in, struct fault *f)
 
 /* ---- all of it ---- */
 
-/* Members that the service once marked as required, and still asks for. */
-static enum err check_present(const struct record *in, struct fault *f)
-{
-	bool definitions = record_has(in, CreateTableInput_AttributeDefinitions);
-	bool keys = record_has(in, CreateTableInput_KeySchema);
-
-	if (!definitions && !keys)
-		return fault_set(f, MSG_TWO_NULL, "attributeDefinitions", "keySchema");
-	if (!definitions || !keys)
-		return fault_set(f, MSG_ONE_NULL, definitions ? "keySchema" : "attributeDefinitions");
-	return ERR_OK;
-}
-
 enum err create_table_check(const struct record *in, struct arena *a, struct fault *f)
 {
 	struct check *c = arena_zalloc(a, sizeof *c);
-	enum err rc = c != NULL ? check_present(in, f) : fault_set(f, MSG_NO_MEMORY);
 
-	if (rc != ERR_OK)
-		return rc;
+	if (c == NULL)
+		return fault_set(f, MSG_NO_MEMORY);
 	c->arena = a;
 	c->on_demand = record_is(in, CreateTableInput_BillingMode, "PAY_PER_REQUEST");
-	rc = check_throughput(in, f);
+	enum err rc = check_throughput(in, f);
+
 	if (rc == ERR_OK)
 		rc = read_definitions(c, in, CreateTableInput_AttributeDefinitions, f);
 	if (rc == ERR_OK)
