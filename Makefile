@@ -96,7 +96,7 @@ $(B)/dynax: $(call obj,$(TOOLS_SRC)) $(B)/libdynax.a
 
 $(B)/bench/%: $(B)/obj/bench/%.o $(B)/libproxy.a $(B)/libstore.a $(B)/libprotocol.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) $^ -o $@ $(PROXY_LIBS) $(STORE_LIBS) $(PROTOCOL_LIBS)
+	$(CC) $(LDFLAGS) $^ -o $@ -lmsgpackc $(PROXY_LIBS) $(STORE_LIBS) $(PROTOCOL_LIBS)
 
 ## ---- unit tests: a layer's tests link its archive and those below, nothing above ----
 

@@ -17,14 +17,14 @@ static volatile size_t sink;
 
 static void build(void)
 {
-	/* {1: false, 3: {"pk": "customer#000001"}, 6: "shop-table"}: 44 bytes with their heads */
+	/* A table's name, a Key of one attribute, ConsistentRead: 44 bytes. */
 	mp_put_map(&request, 3);
 	mp_put_int(&request, 1);
 	mp_put_bool(&request, false);
 	mp_put_int(&request, 3);
 	mp_put_map(&request, 1);
 	mp_put_str(&request, SLICE_LIT("pk"));
-	mp_put_str(&request, SLICE_LIT("customer#00001"));
+	mp_put_str(&request, SLICE_LIT("customer#0000000001"));
 	mp_put_int(&request, 6);
 	mp_put_str(&request, SLICE_LIT("a-shop-s-table"));
 	mp_put_map(&item, ATTRIBUTES);

@@ -414,6 +414,10 @@ Test(query, parameters_that_do_not_go_together)
 		{ OP_Query, "{\"TableName\":\"comp\",\"KeyConditions\":{\"pk\":{\"ComparisonOperator\":\"EQ\",\"AttributeValueList\":[{\"S\":\"a\"}]}},"
 			    "\"QueryFilter\":{\"pk\":{\"ComparisonOperator\":\"NOT_NULL\"}}}",
 		  "QueryFilter can only contain non-primary key attributes: Primary key attribute: pk" },
+		{ OP_Scan, "{\"TableName\":\"comp\",\"FilterExpression\":\"attribute_exists(sk.x)\"}",
+		  "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: sk" },
+		{ OP_Query, "{\"TableName\":\"comp\"," PK_A ",\"ProjectionExpression\":\"v, pk[1]\"}",
+		  "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: pk" },
 		{ OP_Scan, "{\"TableName\":\"nothere\",\"FilterExpression\":\"\"}", "Invalid FilterExpression: The expression can not be empty;" },
 		{ OP_Scan, "{\"TableName\":\"nothere\"}", "ResourceNotFoundException: Requested resource not found" },
 		{ OP_Scan, "{\"TableName\":\"comp\",\"AttributesToGet\":[\"a\",\"a\"]}", "Duplicate value in attribute name: a" },
