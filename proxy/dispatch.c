@@ -13,10 +13,20 @@ static handler_fn *const handler[OP_COUNT] = {
 	[OP_UpdateItem] = op_write,
 	[OP_DeleteItem] = op_write,
 	[OP_BatchWriteItem] = op_write,
+	[OP_TransactWriteItems] = op_write,
 	[OP_CreateTable] = op_write,
 	[OP_DeleteTable] = op_write,
+	[OP_UpdateTable] = op_write,
+	[OP_UpdateTimeToLive] = op_write,
+	[OP_TagResource] = op_write,
+	[OP_UntagResource] = op_write,
 	[OP_DescribeTable] = op_describe,
 	[OP_ListTables] = op_describe,
+	[OP_DescribeTimeToLive] = op_describe,
+	[OP_ListTagsOfResource] = op_describe,
+	[OP_DescribeLimits] = op_describe,
+	[OP_DescribeEndpoints] = op_describe,
+	[OP_DescribeContinuousBackups] = op_describe,
 };
 
 void dispatch_run(struct call *c)
