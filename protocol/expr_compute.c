@@ -32,9 +32,9 @@ static enum err sum(const struct compute *c, struct slice a, struct slice b, boo
 		return mismatch(c);
 	st = minus ? number_sub(&x, value_bytes(a), value_bytes(b)) : number_add(&x, value_bytes(a), value_bytes(b));
 	if (st == NUMBER_UNDERFLOW)
-		return fault_set(c->f, MSG_UPDATE_UNDERFLOW);
+		return fault_set(c->f, MSG_NUMBER_UNDERFLOW);
 	if (st != NUMBER_OK)
-		return fault_set(c->f, MSG_UPDATE_OVERFLOW);
+		return fault_set(c->f, MSG_NUMBER_OVERFLOW);
 	if (!open_buf(c, NUMBER_BYTES + HEADER_MAX, &to))
 		return fault_set(c->f, MSG_NO_MEMORY);
 	value_put_number(&to, number_slice(&x));

@@ -7,7 +7,7 @@
 #include "protocol/expr_int.h"
 #include "protocol/messages.h"
 
-enum { PLACEHOLDER_MAX = 255, NAME_MAX_BYTES = 65535 };
+enum { PLACEHOLDER_MAX = 255 };
 
 static const char names_map[] = "ExpressionAttributeNames";
 static const char values_map[] = "ExpressionAttributeValues";
@@ -40,7 +40,7 @@ static enum err check_name(const struct env_entry *e, struct fault *f)
 {
 	if (e->value.n == 0)
 		return fault_set(f, MSG_EXPR_NAME_EMPTY, SLICE_FMT(e->name));
-	if (e->value.n > NAME_MAX_BYTES)
+	if (e->value.n > VALUE_NAME_MAX)
 		return fault_set(f, MSG_EXPR_NAME_LONG, SLICE_FMT(e->name));
 	return ERR_OK;
 }
@@ -80,7 +80,7 @@ enum err expr_env_init(struct expr_env *env, struct slice names, struct slice va
 
 	*env = (struct expr_env){ .arena = a };
 	if (!any_expression && slice_present(names))
-		return fault_set(f, MSG_EXPR_NAMES_ALONE);
+		return fault_set(f, MSG_NAMES_WITHOUT_EXPRESSION);
 	if (!any_expression && slice_present(values))
 		return fault_set(f, MSG_EXPR_VALUES_ALONE);
 	if (slice_present(names))

@@ -145,6 +145,12 @@ static enum err check_term(const struct key_term *t, const struct key_attr *attr
 	return ERR_OK;
 }
 
+/* A key of several attributes has rules, and words, of its own. */
+static bool several(const struct key_schema *ks)
+{
+	return ks->hashes > 1 || ks->ranges > 1;
+}
+
 static enum err fit_hash(const struct key_term *t, unsigned n, const struct key_schema *ks, struct key_condition *out,
 	struct fault *f)
 {
@@ -153,12 +159,14 @@ static enum err fit_hash(const struct key_term *t, unsigned n, const struct key_
 		enum err rc;
 
 		if (h == NULL)
-			return fault_set(f, MSG_KEYCOND_MISSED, SLICE_FMT(ks->hash[i].name));
+			return several(ks) ? fault_set(f, MSG_KEYCOND_HASHES, SLICE_FMT(ks->hash[i].name)) :
+				fault_set(f, MSG_KEYCOND_MISSED, SLICE_FMT(ks->hash[i].name));
 		rc = check_term(h, &ks->hash[i], f);
 		if (rc != ERR_OK)
 			return rc;
 		if (h->op != KEY_OP_EQ)
-			return fault_set(f, MSG_KEYCOND_UNSUPPORTED);
+			return several(ks) ? fault_set(f, MSG_KEYCOND_HASHES, SLICE_FMT(ks->hash[i].name)) :
+				fault_set(f, MSG_KEYCOND_UNSUPPORTED);
 		out->hash[i] = h->lo;
 	}
 	return ERR_OK;
@@ -173,12 +181,13 @@ static enum err fit_range(const struct key_term *t, unsigned n, unsigned left, c
 		enum err rc;
 
 		if (r == NULL)
-			return fault_set(f, MSG_KEYCOND_MISSED, SLICE_FMT(ks->range[i].name));
+			return several(ks) ? fault_set(f, MSG_KEYCOND_RANGES, SLICE_FMT(ks->range[i].name)) :
+				fault_set(f, MSG_KEYCOND_MISSED, SLICE_FMT(ks->range[i].name));
 		rc = check_term(r, &ks->range[i], f);
 		if (rc != ERR_OK)
 			return rc;
-		if (out->op != KEY_OP_NONE)
-			return fault_set(f, MSG_KEYCOND_UNSUPPORTED);
+		if (out->op != KEY_OP_NONE) /* only where there are several */
+			return fault_set(f, MSG_KEYCOND_RANGES, SLICE_FMT(ks->range[i - 1].name));
 		if (r->op == KEY_OP_EQ) {
 			out->range_eq[out->range_eqs++] = r->lo;
 		} else {

@@ -49,6 +49,13 @@ struct asked {
 	uint32_t arguments;
 };
 
+static enum err check_name(struct slice name, struct fault *f)
+{
+	if (name.n == 0)
+		return fault_set(f, MSG_VALUE_NAME_EMPTY);
+	return name.n > VALUE_NAME_MAX ? fault_set(f, MSG_VALUE_NAME_LONG) : ERR_OK;
+}
+
 static const struct operation *operation_of(struct slice name)
 {
 	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
@@ -196,6 +203,16 @@ static void add_test(struct cond_builder *c, const struct asked *x)
 
 typedef enum err reader(struct slice bytes, struct asked *x, struct arena *a, struct fault *f);
 
+/* One pair of a map of conditions. */
+static enum err read_pair(struct mp *m, reader *read, struct asked *x, struct arena *a, struct fault *f)
+{
+	enum err rc;
+
+	*x = (struct asked){ .name = mp_str(m) };
+	rc = check_name(x->name, f);
+	return rc == ERR_OK ? read(mp_skip(m), x, a, f) : rc;
+}
+
 static enum err join(struct mp m, uint32_t n, bool any, reader *read, struct arena *a, struct condition **out,
 	struct fault *f)
 {
@@ -206,8 +223,8 @@ static enum err join(struct mp m, uint32_t n, bool any, reader *read, struct are
 		return fault_set(f, MSG_NO_MEMORY);
 	cond_init(&c, a);
 	for (uint32_t i = 0; i < n; i++) {
-		struct asked x = { .name = mp_str(&m) };
-		enum err rc = read(mp_skip(&m), &x, a, f);
+		struct asked x;
+		enum err rc = read_pair(&m, read, &x, a, f);
 
 		if (rc != ERR_OK)
 			return rc;
@@ -253,8 +270,8 @@ enum err legacy_key_conditions(struct slice conditions, const struct key_schema 
 	uint32_t n = mp_map(&m);
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct asked x = { .name = mp_str(&m) };
-		enum err rc = read_condition(mp_skip(&m), &x, a, f);
+		struct asked x;
+		enum err rc = read_pair(&m, read_condition, &x, a, f);
 
 		if (rc != ERR_OK)
 			return rc;
@@ -313,7 +330,9 @@ enum err legacy_updates(struct slice updates, struct arena *a, struct update **o
 
 		step[i] = (struct path_step){ .name = mp_str(&m) };
 		path[i] = (struct path_at){ { &step[i], 1 }, i };
-		rc = read_update(mp_skip(&m), &change[i], f);
+		rc = check_name(step[i].name, f);
+		if (rc == ERR_OK)
+			rc = read_update(mp_skip(&m), &change[i], f);
 		if (rc != ERR_OK)
 			return rc;
 	}
@@ -332,8 +351,13 @@ enum err legacy_attributes(struct slice names, struct arena *a, struct projectio
 	if (p == NULL || (n > 0 && (path == NULL || step == NULL)))
 		return fault_set(f, MSG_NO_MEMORY);
 	for (uint32_t i = 0; i < n; i++) {
+		enum err rc;
+
 		step[i] = (struct path_step){ .name = mp_str(&m) };
 		path[i] = (struct path_at){ { &step[i], 1 }, i };
+		rc = check_name(step[i].name, f);
+		if (rc != ERR_OK)
+			return rc;
 	}
 	paths_sort(path, n);
 	for (uint32_t i = 1; i < n; i++)

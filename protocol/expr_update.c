@@ -282,6 +282,6 @@ enum err update_apply(const struct update *u, struct slice old, struct slice key
 	if (out->failed)
 		return fault_set(f, MSG_NO_MEMORY);
 	if (may_nest(u) && !item_check(slice_of(out->p + at, out->n - at)))
-		return fault_set(f, MSG_UPDATE_NESTING);
+		return fault_set(f, MSG_VALUE_NESTING);
 	return ERR_OK;
 }

@@ -107,7 +107,6 @@
 	"bound operand: AttributeValue: %s, upper bound operand: AttributeValue: %s"
 #define TEXT_EXPR_BETWEEN_ORDER "The BETWEEN operator requires upper bound to be greater than or equal to lower " \
 	"bound; lower bound operand: AttributeValue: %s, upper bound operand: AttributeValue: %s"
-#define MSG_EXPR_NAMES_ALONE ERR_VALIDATION, "ExpressionAttributeNames can only be specified when using expressions"
 #define MSG_EXPR_VALUES_ALONE ERR_VALIDATION, \
 	"ExpressionAttributeValues can only be specified when using expressions"
 #define MSG_EXPR_MAP_EMPTY ERR_VALIDATION, "%s must not be empty"
@@ -126,12 +125,6 @@
 	"The provided expression refers to an attribute that does not exist in the item"
 #define MSG_UPDATE_TYPE ERR_VALIDATION, "An operand in the update expression has an incorrect data type"
 #define MSG_UPDATE_MISMATCH ERR_VALIDATION, "Type mismatch for attribute to update"
-#define MSG_UPDATE_OVERFLOW ERR_VALIDATION, \
-	"Number overflow. Attempting to store a number with magnitude larger than supported range"
-#define MSG_UPDATE_UNDERFLOW ERR_VALIDATION, \
-	"Number underflow. Attempting to store a number with magnitude smaller than supported range"
-#define MSG_UPDATE_NESTING ERR_VALIDATION, "Nesting Levels have exceeded supported limits: Attributes in the item " \
-	"have nested levels beyond supported limit"
 #define MSG_KEYCOND_OPERATOR ERR_VALIDATION, "Invalid operator used in KeyConditionExpression: %s"
 #define MSG_KEYCOND_NESTED_OPERATION ERR_VALIDATION, "KeyConditionExpressions cannot contain nested operations"
 #define MSG_KEYCOND_FIRST_OPERAND ERR_VALIDATION, "Invalid condition in KeyConditionExpression: %s operator must have " \
@@ -145,6 +138,11 @@
 #define MSG_KEYCOND_TERMS ERR_VALIDATION, "Conditions can be of length 1 or 2 only"
 #define MSG_KEYCOND_UNSUPPORTED ERR_VALIDATION, "Query key condition not supported"
 #define MSG_KEYCOND_MISSED ERR_VALIDATION, "Query condition missed key schema element: %.*s"
+/* Of indexes whose keys have several attributes; the service's words beyond HASH, RANGE and equality are not known. */
+#define MSG_KEYCOND_HASHES ERR_VALIDATION, "Query key condition not supported: all HASH key attributes must have " \
+	"equality conditions: %.*s"
+#define MSG_KEYCOND_RANGES ERR_VALIDATION, "Query key condition not supported: RANGE key attributes before the last one " \
+	"used must have equality conditions: %.*s"
 #define MSG_KEYCOND_INDEXABLE ERR_VALIDATION, "Attempted conditional constraint is not an indexable operation"
 #define MSG_KEYCOND_TYPE ERR_VALIDATION, \
 	"One or more parameter values were invalid: Condition parameter type does not match schema type"

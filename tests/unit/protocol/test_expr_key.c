@@ -78,12 +78,10 @@ Test(expr_key, several_attributes)
 	cr_assert(k.range_eqs == 1 && k.op == KEY_OP_GT);
 	cr_assert(bind("h1 = :s AND h2 = :s AND r1 = :s AND r2 = :n AND r3 = :s", v, &wide) == NULL &&
 	          k.range_eqs == 3);
-	cr_assert_text(bind("h1 = :s AND r1 = :s AND r2 = :n", v, &wide),
-	               "Query condition missed key schema element: h2");
-	cr_assert_text(bind("h1 = :s AND h2 = :s AND r2 = :n", v, &wide),
-	               "Query condition missed key schema element: r1");
-	cr_assert_text(bind("h1 = :s AND h2 = :s AND r1 > :s AND r2 = :n", v, &wide),
-	               "Query key condition not supported");
+	cr_assert(strstr(bind("h1 = :s AND r1 = :s AND r2 = :n", v, &wide), "HASH") != NULL);
+	cr_assert(strstr(bind("h1 = :s AND h2 = :s AND r2 = :n", v, &wide), "RANGE") != NULL);
+	cr_assert(strstr(bind("h1 = :s AND h2 = :s AND r1 > :s AND r2 = :n", v, &wide), "RANGE") != NULL);
+	cr_assert(strstr(bind("h1 = :s AND h2 > :s", v, &wide), "HASH") != NULL);
 }
 
 Test(expr_key, refused)

@@ -189,6 +189,7 @@ Test(expr_legacy, updates)
 		  "Type mismatch for attribute to update" },
 		{ "{\"a\":{\"Action\":\"DELETE\",\"Value\":{\"NS\":[\"3\"]}}}", "{ a: 1 }",
 		  "Type mismatch for attribute to update" },
+		{ "{\"\":{\"Value\":{\"N\":\"1\"}}}", "{ }", PARAMETER("Empty attribute name") },
 		{ "{\"a\":{\"Action\":\"PUT\"}}", "{ }",
 		  PARAMETER("Only DELETE action is allowed when no attribute value is specified") },
 		{ "{\"a\":{\"Action\":\"DELETE\",\"Value\":{\"L\":[]}}}", "{ }",
@@ -268,6 +269,9 @@ Test(expr_legacy, attributes)
 	cr_assert(legacy_attributes(attributes("[\"b\",\"a\",\"c\",\"a\",\"b\"]"), &w.arena, &p, &w.f) ==
 	          ERR_VALIDATION);
 	cr_assert_text(w.f.text, PARAMETER("Duplicate value in attribute name: a"));
+	cr_assert(legacy_attributes(attributes("[\"b\",\"size\"]"), &w.arena, &p, &w.f) == ERR_OK);
+	cr_assert(legacy_attributes(attributes("[\"\"]"), &w.arena, &p, &w.f) == ERR_VALIDATION);
+	cr_assert_text(w.f.text, PARAMETER("Empty attribute name"));
 	cr_assert(legacy_attributes(attributes("[\"b\",\"size\"]"), &w.arena, &p, &w.f) == ERR_OK);
 	cr_assert(projection_covers(p, SLICE_LIT("size")) && projection_covers(p, SLICE_LIT("b")));
 }
