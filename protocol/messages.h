@@ -340,6 +340,16 @@
 	"The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. " \
 	"TotalSegments: %u Segment: %u"
 
+/* ---- engine ---- */
+#define MSG_ENGINE_BUSY ERR_BUSY, "The data directory %s is in use by another process"
+#define MSG_ENGINE_DISK_FULL ERR_DISK_FULL, "Internal server error: no space left on the store's disk (%s)"
+#define MSG_ENGINE_MAP_FULL ERR_MAP_FULL, "Internal server error: the store has reached its size limit"
+#define MSG_ENGINE_IO ERR_IO, "Internal server error: %s: %s"
+#define MSG_ENGINE_LOG_CORRUPT ERR_CORRUPT, "The log is damaged: file log/%s at byte %llu: %s"
+#define MSG_ENGINE_INDEX_CORRUPT ERR_CORRUPT, "The store's index is damaged or not ours: %s"
+#define MSG_ENGINE_TRIMMED ERR_TRIMMED_DATA, "The log no longer has what follows %llu; it begins after %llu"
+#define MSG_ENGINE_READERS ERR_UNAVAILABLE, "Too many views of the store are open at once"
+
 /* ---- engine and operations ---- */
 #define MSG_NOT_SUPPORTED ERR_UNKNOWN_OPERATION, "%s is not supported yet"
 #define MSG_NO_MEMORY ERR_NO_MEMORY, "Internal server error: out of memory"

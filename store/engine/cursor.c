@@ -10,13 +10,14 @@
  *
  * Threads: the view's. */
 #include "store/engine/engine_int.h"
+#include "store/engine/keyspace.h"
 
 #include "protocol/messages.h"
 
 #include <stdlib.h>
 
 struct source {
-	const struct memnode *node;
+	const struct memnode *node;  /* a memtable's */
 	struct slice key;            /* absent: exhausted */
 	struct slice value;          /* absent: deleted */
 	bool taken;                  /* its pair has been returned or hidden: move on before the next comparison */
@@ -26,7 +27,8 @@ struct cursor {
 	struct view *view;
 	struct slice from, to;       /* copies, behind the struct */
 	bool descending, started;
-	unsigned n;
+	struct keyspace_cursor *index;
+	unsigned n;                  /* sources: the memtables, then the index */
 	struct source source[STATE_TABLES_MAX + 1];
 };
 
@@ -53,9 +55,8 @@ static const struct memnode *first_node(const struct cursor *c, const struct mem
 	return slice_present(c->to) ? memtable_lt(t, c->to) : memtable_last(t);
 }
 
-static enum err move(struct cursor *c, unsigned i, struct fault *f)
+static void move_table(struct cursor *c, unsigned i)
 {
-	(void)f;
 	const struct memtable *t = c->view->state->table[i];
 	const struct memnode *node = c->source[i].node;
 
@@ -64,7 +65,20 @@ static enum err move(struct cursor *c, unsigned i, struct fault *f)
 	else
 		node = c->descending ? memtable_lt(t, memnode_key(node)) : memnode_next(node);
 	settle(c, i, node);
-	return ERR_OK;
+}
+
+static enum err move_index(struct cursor *c, struct fault *f)
+{
+	struct source *s = &c->source[c->n - 1];
+	enum err rc;
+
+	if (!c->started)
+		rc = c->descending ? keyspace_seek_before(c->index, c->to, f) : keyspace_seek(c->index, c->from, f);
+	else
+		rc = c->descending ? keyspace_prev(c->index, f) : keyspace_next(c->index, f);
+	s->key = keyspace_key(c->index);
+	s->value = keyspace_value(c->index);
+	return rc;
 }
 
 /* ---- the merge ---- */
@@ -95,8 +109,12 @@ static enum err move_on(struct cursor *c, struct fault *f)
 	for (unsigned i = 0; i < c->n; i++) {
 		if (!c->source[i].taken)
 			continue;
-		enum err rc = move(c, i, f);
+		enum err rc = ERR_OK;
 
+		if (i == c->n - 1)
+			rc = move_index(c, f);
+		else
+			move_table(c, i);
 		if (rc != ERR_OK)
 			return rc;
 		c->source[i].taken = false;
@@ -150,17 +168,23 @@ enum err cursor_open(struct view *v, struct slice from, struct slice to, bool de
 
 	if (c == NULL)
 		return fault_set(f, MSG_NO_MEMORY);
-	*c = (struct cursor){ .view = v, .descending = descending, .n = v->state->n };
+	*c = (struct cursor){ .view = v, .descending = descending, .n = v->state->n + 1 };
 	c->from = copy_bound((uint8_t *)(c + 1), from);
 	c->to = copy_bound((uint8_t *)(c + 1) + from.n, to);
 	for (unsigned i = 0; i < c->n; i++)
 		c->source[i].taken = true;
+	enum err rc = keyspace_cursor_open(v->txn, &c->index, f);
+
+	if (rc != ERR_OK)
+		cursor_close(&c);
 	*out = c;
-	return ERR_OK;
+	return rc;
 }
 
 void cursor_close(struct cursor **c)
 {
+	if (*c != NULL)
+		keyspace_cursor_close(&(*c)->index);
 	free(*c);
 	*c = NULL;
 }

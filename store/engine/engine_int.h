@@ -17,7 +17,10 @@
 
 #include "protocol/buf.h"
 #include "store/engine/engine.h"
+#include "store/engine/lmdb_env.h"
+#include "store/engine/log_format.h"
 #include "store/engine/memtable.h"
+#include "store/engine/wal.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -33,16 +36,19 @@ struct state {
 struct view {
 	struct engine *engine;
 	struct state *state;
+	struct lmdb_txn *txn;        /* reset while the view is in the pool */
 	uint64_t lsn;
 	struct view *next_free;      /* in the engine's pool */
 };
 
 /* What the writer thread alone uses. */
 struct writer_state {
+	struct memtable *active;     /* while a batch is open: the table it goes to */
 	struct buf batch;            /* the batch being built: log_format.h */
 	size_t txn_at;               /* where the open transaction's record begins */
 	uint32_t txn_ops, records;
 	size_t txn_bytes;            /* keys and values of the open transaction */
+	bool txn_puts;               /* it has more than deletions */
 	uint64_t next_lsn, batch_lsn;/* batch_lsn: the last of the batch, 0 if it is empty */
 	bool flushed;                /* the batch is in the log, not yet published */
 	struct memnode **undo;       /* nodes that the batch has given a version */
@@ -52,15 +58,38 @@ struct writer_state {
 	void *on_publish_arg;
 };
 
+/* The checkpointer's thread and what it tells the writer; checkpoint.c. */
+struct checkpointer {
+	pthread_t thread;
+	bool runs;
+	pthread_cond_t wake;         /* of the checkpointer; with engine.lock */
+	pthread_cond_t room;         /* of the writer that waits for it */
+	bool stop, drops;            /* drops: META may have some to do; both under engine.lock */
+	enum err error;              /* why the last one failed, ERR_OK if it did not; under engine.lock */
+	atomic_bool map_full;        /* the last one failed for that: puts are refused */
+	atomic_bool map_tight;       /* a put has been refused: let what is deleted reach LMDB soon */
+	_Atomic uint64_t map_used;   /* bytes, after the last checkpoint */
+	_Atomic uint64_t lsn;        /* reached, durably */
+	_Atomic uint64_t count, ns;
+	struct lmdb_usage usage;     /* under engine.lock */
+};
+
 struct engine {
 	struct engine_opts opts;
+	int lock_fd;                 /* of the data directory; -1 if ephemeral */
+	struct wal *wal;
+	struct lmdb_env *index;
 	struct writer_state w;
+	struct checkpointer c;
 
 	pthread_mutex_t lock;
 	struct state *state;         /* under lock */
 	struct view *view_pool;      /* under lock */
 	struct memtable *dead;       /* tables that nobody lists any more; under lock */
+	bool batch_open;             /* the active table has transactions of an unpublished batch; under lock */
+	uint64_t published_ns;       /* when; under lock */
 	_Atomic uint64_t published;  /* stored under lock */
+	atomic_size_t frozen_bytes;  /* of the tables that wait for the checkpointer; stored under lock */
 
 	_Atomic uint64_t batches, transactions, flush_ns, stall_ns;
 };
@@ -71,16 +100,33 @@ struct state *state_new(struct memtable *const *tables, unsigned n);
 void state_unref_locked(struct engine *e, struct state *s);
 /* Put `s` in the place of the current state. */
 void state_install_locked(struct engine *e, struct state *s);
+/* Begin a new active table. Between batches only. False if out of memory or if there are too many: nothing changes. */
+bool state_freeze_locked(struct engine *e);
+/* Take out the tables that a checkpoint has moved: the `n` oldest. */
+bool state_shrink_locked(struct engine *e, unsigned n);
+/* Free the tables that nobody lists any more. */
+void state_free_dead(struct engine *e);
 
 /* ---- writer.c ---- */
 
 /* Apply the ops of a record to the active memtable; on false (out of memory) nothing has changed. */
 bool engine_apply(struct engine *e, struct slice ops, uint64_t lsn) __attribute__((warn_unused_result));
+/* Make everything up to lsn visible, and freeze the active table if it is large or old enough. */
+void engine_publish_lsn(struct engine *e, uint64_t lsn);
 uint64_t now_ns(void);
 
 /* ---- view.c ---- */
 
 /* The writer's view: everything committed, the open batch included. */
 enum err view_of_writer(struct engine *e, struct view **v, struct fault *f) __attribute__((warn_unused_result));
+void view_free_pool(struct engine *e);
+
+/* ---- checkpoint.c ---- */
+
+enum err checkpointer_start(struct engine *e, struct fault *f) __attribute__((warn_unused_result));
+/* Move what is left, if it can be, and end the thread. */
+void checkpointer_stop(struct engine *e);
+/* Wait until the overlay has room for n bytes more. puts: not only deletions, which a full map must not refuse. */
+enum err checkpointer_room(struct engine *e, size_t n, bool puts, struct fault *f) __attribute__((warn_unused_result));
 
 #endif

@@ -72,6 +72,7 @@ void log_header_encode(uint8_t out[LOG_SEGMENT_HEADER], const struct log_header 
 	memcpy(out + 24, h->uuid, LOG_UUID);
 	put64(out + 40, h->seq);
 	put64(out + 48, h->prev_lsn);
+	put64(out + 56, h->durable_lsn);
 	put64(out + SUM_AT, XXH3_64bits(out + SUM_END, LOG_SEGMENT_HEADER - SUM_END));
 }
 
@@ -84,6 +85,7 @@ bool log_header_decode(struct slice in, struct log_header *h)
 	memcpy(h->uuid, in.p + 24, LOG_UUID);
 	h->seq = get64(in.p + 40);
 	h->prev_lsn = get64(in.p + 48);
+	h->durable_lsn = get64(in.p + 56);
 	return true;
 }
 

@@ -2,7 +2,7 @@
  *
  *    segment    [header 64][batch][batch] ... [zeros, or what an earlier life of the file has left]
  *
- *    header     magic 8 | sum 8 | version 4 | durability 4 | uuid 16 | seq 8 | prev_lsn 8 | zero 8
+ *    header     magic 8 | sum 8 | version 4 | durability 4 | uuid 16 | seq 8 | prev_lsn 8 | durable_lsn 8
  *    batch      magic^salt 8 | sum 8 | length 4 | records 4 | last_lsn 8 | durable_lsn 8 | records... | pad to 8
  *    record     lsn 8 | time_ms 8 | length 4 | ops 4 | op...                one transaction
  *    op         value_n 4 | key_n 2 | kind 1 | zero 1 | key | value
@@ -10,8 +10,8 @@
  * L1. A batch is written by one write and holds whole transactions: it is in the log as a whole or not at all.
  * L2. `sum` covers everything behind it and is seeded with the salt, a hash of the data directory's uuid and the
  *     segment's number: bytes of a recycled file's earlier life never pass for a batch.
- * L3. `durable_lsn` of a batch, `prev_lsn` of a segment: what was on disk for certain before they were written. So a
- *     gap in front of them is damage if it holds one of those LSNs, and a torn tail otherwise.
+ * L3. `durable_lsn` of a batch or a segment: what was on disk for certain before it was written. So a gap in front of
+ *     it is damage if that LSN is missing, and a torn tail otherwise.
  *
  * Not here: files (segment.h), threads (log.h). Decoders trust nothing: tests/fuzz/fuzz_log.c. */
 #ifndef DYNAX_STORE_ENGINE_LOG_FORMAT_H
@@ -36,7 +36,9 @@ enum log_op_kind { LOG_OP_PUT = 1, LOG_OP_DEL, LOG_OP_NOTE, LOG_OP_DROP };
 struct log_header {
 	uint32_t durability;
 	uint8_t uuid[LOG_UUID];
-	uint64_t seq, prev_lsn;
+	uint64_t seq;
+	uint64_t prev_lsn;       /* the last LSN before this segment */
+	uint64_t durable_lsn;
 };
 
 struct log_batch {

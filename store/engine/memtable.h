@@ -59,6 +59,7 @@ struct memtable {
 	struct memdrop *drops;        /* newest first */
 	unsigned refs;                /* of the states that list it; under the engine's lock */
 	uint64_t born_ns;             /* when it became the active one; under the engine's lock */
+	uint64_t last_lsn;            /* the last one it may hold, once it is frozen; under the engine's lock */
 	struct memtable *next_dead;   /* waiting to be freed; under the engine's lock */
 };
 

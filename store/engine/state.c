@@ -43,3 +43,61 @@ void state_install_locked(struct engine *e, struct state *s)
 	if (old != NULL)
 		state_unref_locked(e, old);
 }
+
+static void count_frozen_locked(struct engine *e)
+{
+	size_t bytes = 0;
+
+	for (unsigned i = 1; i < e->state->n; i++)
+		bytes += atomic_load_explicit(&e->state->table[i]->bytes, memory_order_relaxed);
+	atomic_store_explicit(&e->frozen_bytes, bytes, memory_order_relaxed);
+}
+
+bool state_freeze_locked(struct engine *e)
+{
+	struct state *old = e->state;
+	struct memtable *table[STATE_TABLES_MAX];
+
+	if (old->n == STATE_TABLES_MAX)
+		return false;
+	table[0] = memtable_new(e->opts.overlay_bytes / 4);
+	memcpy(table + 1, old->table, old->n * sizeof *table);
+	struct state *s = table[0] != NULL ? state_new(table, old->n + 1) : NULL;
+
+	if (s == NULL) {
+		memtable_free(&table[0]);
+		return false;
+	}
+	table[0]->born_ns = now_ns();
+	table[1]->last_lsn = atomic_load_explicit(&e->published, memory_order_relaxed);
+	state_install_locked(e, s);
+	count_frozen_locked(e);
+	pthread_cond_signal(&e->c.wake);
+	return true;
+}
+
+bool state_shrink_locked(struct engine *e, unsigned n)
+{
+	struct state *s = state_new(e->state->table, e->state->n - n);
+
+	if (s == NULL)
+		return false;
+	state_install_locked(e, s);
+	count_frozen_locked(e);
+	return true;
+}
+
+void state_free_dead(struct engine *e)
+{
+	pthread_mutex_lock(&e->lock);
+	struct memtable *dead = e->dead;
+
+	e->dead = NULL;
+	pthread_mutex_unlock(&e->lock);
+	while (dead != NULL) {
+		struct memtable *t = dead;
+
+		dead = t->next_dead;
+		memtable_free(&t);
+	}
+}

@@ -5,37 +5,59 @@
  *
  * Threads: any; a view belongs to one at a time. */
 #include "store/engine/engine_int.h"
+#include "store/engine/keyspace.h"
 
 #include "protocol/messages.h"
 
 #include <stdlib.h>
 
-static struct view *view_new(struct engine *e)
+static enum err view_new(struct engine *e, struct view **out, struct fault *f)
 {
 	struct view *v = calloc(1, sizeof *v);
 
-	if (v != NULL)
-		v->engine = e;
-	return v;
+	if (v == NULL)
+		return fault_set(f, MSG_NO_MEMORY);
+	v->engine = e;
+	enum err rc = lmdb_read_open(e->index, &v->txn, f);
+
+	if (rc == ERR_OK)
+		*out = v;
+	else
+		free(v);
+	return rc;
+}
+
+/* Renewing is some stores into LMDB's reader table: short enough for the lock, and so snapshot, state and LSN are
+ * of one moment without further ado. */
+static enum err take_locked(struct engine *e, struct view **out, struct fault *f)
+{
+	struct view *v = e->view_pool;
+
+	if (v == NULL)
+		return view_new(e, out, f);
+	enum err rc = lmdb_read_renew(v->txn, f);
+
+	if (rc != ERR_OK)
+		return rc;
+	e->view_pool = v->next_free;
+	*out = v;
+	return ERR_OK;
 }
 
 static enum err open_at(struct engine *e, bool newest, struct view **out, struct fault *f)
 {
-	enum err rc = ERR_OK;
-
+	*out = NULL;
 	pthread_mutex_lock(&e->lock);
-	struct view *v = e->view_pool != NULL ? e->view_pool : view_new(e);
+	enum err rc = take_locked(e, out, f);
 
-	if (v == NULL) {
-		rc = fault_set(f, MSG_NO_MEMORY);
-	} else {
-		e->view_pool = v->next_free;
+	if (rc == ERR_OK) {
+		struct view *v = *out;
+
 		v->state = e->state;
 		v->state->refs++;
 		v->lsn = newest ? UINT64_MAX : atomic_load_explicit(&e->published, memory_order_relaxed);
 	}
 	pthread_mutex_unlock(&e->lock);
-	*out = v;
 	return rc;
 }
 
@@ -57,6 +79,7 @@ void view_close(struct view **vp)
 		return;
 	struct engine *e = v->engine;
 
+	lmdb_read_reset(v->txn);
 	pthread_mutex_lock(&e->lock);
 	state_unref_locked(e, v->state);
 	v->state = NULL;
@@ -75,8 +98,6 @@ enum err view_get(struct view *v, struct slice key, struct slice *value, struct 
 {
 	uint64_t hash = memtable_hash(key);
 
-	(void)f;
-	*value = SLICE_NONE;
 	for (unsigned i = 0; i < v->state->n; i++) {
 		const struct memversion *found = memtable_get(v->state->table[i], key, hash, v->lsn);
 
@@ -85,5 +106,16 @@ enum err view_get(struct view *v, struct slice key, struct slice *value, struct 
 			return ERR_OK;
 		}
 	}
-	return ERR_OK;
+	return keyspace_get(v->txn, key, value, f);
+}
+
+void view_free_pool(struct engine *e)
+{
+	while (e->view_pool != NULL) {
+		struct view *v = e->view_pool;
+
+		e->view_pool = v->next_free;
+		lmdb_read_close(&v->txn);
+		free(v);
+	}
 }

@@ -15,8 +15,11 @@
 #include "protocol/messages.h"
 #include "store/engine/log_format.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <time.h>
+
+static const uint64_t FREEZE_AGE_NS = 60ull * 1000000000u;
 
 uint64_t now_ns(void)
 {
@@ -24,14 +27,6 @@ uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t unix_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME_COARSE, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 /* ---- building a transaction ---- */
@@ -43,18 +38,25 @@ void engine_begin(struct engine *e)
 	if (w->batch.n == 0) {
 		log_batch_begin(&w->batch);
 		w->records = 0;
+		pthread_mutex_lock(&e->lock);
+		e->batch_open = true;
+		w->active = e->state->table[0];
+		pthread_mutex_unlock(&e->lock);
 	}
 	w->txn_at = w->batch.n;
 	w->txn_ops = 0;
 	w->txn_bytes = 0;
+	w->txn_puts = false;
 	log_record_begin(&w->batch);
 }
 
 static void add_op(struct engine *e, enum log_op_kind kind, struct slice key, struct slice value)
 {
+	assert(key.n <= ENGINE_KEY_MAX && (key.n > 0 || kind == LOG_OP_NOTE) && value.n <= ENGINE_VALUE_MAX);
 	log_op_put(&e->w.batch, &(struct log_op){ .kind = kind, .key = key, .value = value });
 	e->w.txn_ops++;
 	e->w.txn_bytes += key.n + value.n;
+	e->w.txn_puts = e->w.txn_puts || kind == LOG_OP_PUT;
 }
 
 void engine_put(struct engine *e, struct slice key, struct slice value)
@@ -107,12 +109,12 @@ static void undo(struct engine *e, size_t keep, uint64_t lsn)
 
 	while (w->undo_n > keep)
 		memnode_undo(w->undo[--w->undo_n]);
-	memtable_undo_drops(e->state->table[0], lsn);
+	memtable_undo_drops(w->active, lsn);
 }
 
 static bool apply_op(struct engine *e, const struct log_op *op, uint64_t lsn)
 {
-	struct memtable *t = e->state->table[0];
+	struct memtable *t = e->w.active;
 
 	if (op->kind == LOG_OP_NOTE)
 		return true;
@@ -153,6 +155,12 @@ enum err engine_commit(struct engine *e, uint64_t *lsn, struct fault *f)
 		engine_abort(e);
 		return ERR_OK;
 	}
+	enum err rc = checkpointer_room(e, w->txn_bytes, w->txn_puts, f);
+
+	if (rc != ERR_OK) {
+		engine_abort(e);
+		return rc;
+	}
 	log_record_end(&w->batch, w->txn_at, w->next_lsn, unix_ms(), w->txn_ops);
 	size_t ops_at = w->txn_at + LOG_RECORD_HEADER;
 
@@ -187,32 +195,68 @@ static void batch_end(struct engine *e)
 	w->undo_n = 0;
 	w->flushed = false;
 	view_close(&w->view);
+	pthread_mutex_lock(&e->lock);
+	e->batch_open = false;
+	pthread_mutex_unlock(&e->lock);
 }
 
 enum err engine_flush(struct engine *e, struct fault *f)
 {
 	struct writer_state *w = &e->w;
+	uint64_t start = now_ns();
 
-	(void)f;
-	w->flushed = w->batch_lsn != 0;
+	if (w->batch_lsn == 0)
+		return ERR_OK;
+	enum err rc = wal_append(e->wal, &w->batch, w->records, w->batch_lsn, f);
+
+	if (rc != ERR_OK) {
+		undo(e, 0, engine_published(e));
+		batch_end(e);
+		return rc;
+	}
+	w->flushed = true;
+	atomic_fetch_add_explicit(&e->batches, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&e->transactions, w->records, memory_order_relaxed);
+	atomic_fetch_add_explicit(&e->flush_ns, now_ns() - start, memory_order_relaxed);
 	return ERR_OK;
+}
+
+/* A table is frozen when it has its share of the overlay, or is so old that the log behind it grows for nothing. */
+static bool should_freeze(const struct engine *e, uint64_t now)
+{
+	const struct memtable *t = e->state->table[0];
+
+	return atomic_load_explicit(&t->bytes, memory_order_relaxed) >= e->opts.overlay_bytes / 4 ||
+		(now - t->born_ns > FREEZE_AGE_NS && !memtable_empty(t));
+}
+
+void engine_publish_lsn(struct engine *e, uint64_t lsn)
+{
+	uint64_t now = now_ns();
+
+	pthread_mutex_lock(&e->lock);
+	e->batch_open = false;
+	e->published_ns = now;
+	atomic_store_explicit(&e->published, lsn, memory_order_release);
+	if (should_freeze(e, now))
+		(void)state_freeze_locked(e);   /* if not now, then with the next batch */
+	pthread_mutex_unlock(&e->lock);
 }
 
 uint64_t engine_publish(struct engine *e)
 {
 	struct writer_state *w = &e->w;
+	bool flushed = w->flushed;
 	uint64_t lsn = w->batch_lsn;
 
-	if (w->flushed) {
-		pthread_mutex_lock(&e->lock);
-		atomic_store_explicit(&e->published, lsn, memory_order_release);
-		pthread_mutex_unlock(&e->lock);
-		atomic_fetch_add_explicit(&e->batches, 1, memory_order_relaxed);
-		atomic_fetch_add_explicit(&e->transactions, w->records, memory_order_relaxed);
+	if (flushed) {
+		view_close(&w->view);
+		engine_publish_lsn(e, lsn);
+		wal_publish(e->wal);
 	}
 	batch_end(e);
 	lsn = engine_published(e);
-	if (w->on_publish != NULL)
+	if (flushed && w->on_publish != NULL)
 		w->on_publish(w->on_publish_arg, lsn);
 	return lsn;
 }

@@ -1,0 +1,434 @@
+/* checkpoint - the thread that moves frozen memtables into LMDB.
+ *
+ *    frozen tables --merged, newest version of each key--> [txn][txn][txn + checkpoint LSN] --sync--> tables leave
+ *                            in key order                   a slice each                              log is trimmed
+ *
+ * C1. All tables that are frozen when a checkpoint begins are moved together: what is in several is written once.
+ * C2. Only the last transaction advances the LSN. A crash before it replays the log over what the earlier ones
+ *     wrote, which gives the same; and views do not mind (E3).
+ * C3. The log is on disk as far as the tables go before the first transaction.
+ * C4. Failing is no end: it is tried again, the writer is told why as soon as it would have to wait. If the map is full,
+ *     deletions go first and transactions are small, so that what they free is used.
+ *
+ * Dropped prefixes are recorded with the checkpoint that reaches them, then deleted slice by slice between checkpoints.
+ *
+ * Threads: one of its own; it shares the engine through engine.lock. */
+#include "store/engine/engine_int.h"
+
+#include "protocol/messages.h"
+#include "store/engine/failpoint.h"
+#include "store/engine/file.h"
+#include "store/engine/index_meta.h"
+#include "store/engine/keyspace.h"
+
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	SLICE_BYTES = 16 << 20,        /* of keys and values, in one transaction */
+	SLICE_BYTES_TIGHT = 1 << 20,   /* when the map is full */
+	DROP_KEYS = 2048,              /* deleted in one transaction */
+	RETRY_MS = 200,
+	POLL_MS = 500
+};
+static const uint64_t IDLE_NS = 3ull * 1000000000u;
+
+struct checkpoint {
+	struct engine *e;
+	unsigned n;                            /* tables, newest first */
+	struct memtable *table[STATE_TABLES_MAX];
+	const struct memnode *at[STATE_TABLES_MAX];
+	uint64_t lsn;                          /* reached when it is done */
+	size_t slice_bytes;
+	bool deletions_only;
+};
+
+/* ---- the merge ---- */
+
+static void rewind_tables(struct checkpoint *c)
+{
+	for (unsigned i = 0; i < c->n; i++)
+		c->at[i] = memtable_first(c->table[i]);
+}
+
+/* The next key and its newest version; *key absent at the end. */
+static const struct memversion *next_change(struct checkpoint *c, struct slice *key)
+{
+	for (;;) {
+		const struct memversion *v = NULL;
+
+		*key = SLICE_NONE;
+		for (unsigned i = 0; i < c->n; i++)
+			if (c->at[i] != NULL && (!slice_present(*key) || slice_cmp(memnode_key(c->at[i]), *key) < 0))
+				*key = memnode_key(c->at[i]);
+		if (!slice_present(*key))
+			return NULL;
+		for (unsigned i = 0; i < c->n; i++) {
+			if (c->at[i] == NULL || !slice_eq(memnode_key(c->at[i]), *key))
+				continue;
+			if (v == NULL)
+				v = memnode_at(c->at[i], UINT64_MAX);
+			c->at[i] = memnode_next(c->at[i]);
+		}
+		if (v != NULL && (v->deleted || !c->deletions_only))
+			return v;
+	}
+}
+
+/* ---- transactions ---- */
+
+static enum err move_change(struct lmdb_txn *t, struct slice key, const struct memversion *v, struct fault *f)
+{
+	int error = failpoint(FAILPOINT_CHECKPOINT_PUT);
+
+	if (error != 0)
+		return file_error(error, "index", f);
+	return v->deleted ? keyspace_del(t, key, f) : keyspace_put(t, key, slice_of(v->bytes, v->n), f);
+}
+
+/* Up to slice_bytes of changes; *end when there are no more. */
+static enum err move_slice(struct checkpoint *c, struct lmdb_txn *t, bool *end, struct fault *f)
+{
+	enum err rc = ERR_OK;
+	size_t bytes = 0;
+
+	*end = false;
+	while (rc == ERR_OK && bytes < c->slice_bytes && !*end) {
+		struct slice key;
+		const struct memversion *v = next_change(c, &key);
+
+		*end = v == NULL;
+		if (v == NULL)
+			continue;
+		rc = move_change(t, key, v, f);
+		bytes += key.n + v->n;
+	}
+	return rc;
+}
+
+static enum err record_end(struct checkpoint *c, struct lmdb_txn *t, struct fault *f)
+{
+	enum err rc = index_meta_set_checkpoint(t, c->lsn, f);
+	uint32_t number = 0;
+
+	for (unsigned i = 0; i < c->n; i++)
+		for (const struct memdrop *d = c->table[i]->drops; d != NULL && rc == ERR_OK; d = d->older)
+			rc = index_meta_add_drop(t, d->lsn, number++, d->prefix, f);
+	return rc;
+}
+
+static enum err one_transaction(struct checkpoint *c, bool *end, struct fault *f)
+{
+	struct lmdb_txn *t;
+	enum err rc = lmdb_write_begin(c->e->index, &t, f);
+
+	if (rc != ERR_OK)
+		return rc;
+	rc = move_slice(c, t, end, f);
+	if (rc == ERR_OK && *end && !c->deletions_only)
+		rc = record_end(c, t, f);
+	int error = rc == ERR_OK ? failpoint(FAILPOINT_CHECKPOINT_COMMIT) : 0;
+
+	if (error != 0)
+		rc = file_error(error, "index", f);
+	rc = lmdb_write_end(&t, rc, f);
+	(void)failpoint(FAILPOINT_CHECKPOINT_COMMITTED);
+	return rc;
+}
+
+static enum err pass(struct checkpoint *c, bool deletions_only, struct fault *f)
+{
+	bool end = false;
+	enum err rc = ERR_OK;
+
+	c->deletions_only = deletions_only;
+	rewind_tables(c);
+	while (rc == ERR_OK && !end)
+		rc = one_transaction(c, &end, f);
+	return rc;
+}
+
+static enum err move_tables(struct checkpoint *c, struct fault *f)
+{
+	bool tight = c->e->c.error == ERR_MAP_FULL;   /* stored by this thread only */
+	enum err rc = wal_sync(c->e->wal, f);
+
+	c->slice_bytes = tight ? SLICE_BYTES_TIGHT : SLICE_BYTES;
+	(void)failpoint(FAILPOINT_CHECKPOINT_BEGIN);
+	if (rc == ERR_OK && tight)
+		rc = pass(c, true, f);
+	if (rc == ERR_OK)
+		rc = pass(c, false, f);
+	if (rc == ERR_OK)
+		rc = lmdb_sync(c->e->index, f);
+	(void)failpoint(FAILPOINT_CHECKPOINT_END);
+	return rc;
+}
+
+/* ---- one checkpoint ---- */
+
+static void collect_locked(struct checkpoint *c)
+{
+	const struct state *s = c->e->state;
+
+	c->n = s->n - 1;
+	memcpy(c->table, s->table + 1, c->n * sizeof *c->table);
+	c->lsn = c->n > 0 ? c->table[0]->last_lsn : 0;
+}
+
+static void note_usage(struct engine *e)
+{
+	struct lmdb_usage u;
+
+	lmdb_check_readers(e->index);
+	if (lmdb_usage(e->index, &u, NULL) != ERR_OK)
+		return;
+	atomic_store(&e->c.map_used, u.used);
+	pthread_mutex_lock(&e->lock);
+	e->c.usage = u;
+	pthread_mutex_unlock(&e->lock);
+}
+
+static void finish(struct checkpoint *c, enum err rc)
+{
+	struct engine *e = c->e;
+
+	pthread_mutex_lock(&e->lock);
+	for (unsigned i = 0; i < c->n && rc == ERR_OK; i++)
+		e->c.drops = e->c.drops || c->table[i]->drops != NULL;
+	if (rc == ERR_OK && !state_shrink_locked(e, c->n))
+		rc = ERR_NO_MEMORY;
+	e->c.error = rc;
+	atomic_store(&e->c.map_full, rc == ERR_MAP_FULL);
+	pthread_cond_broadcast(&e->c.room);
+	pthread_mutex_unlock(&e->lock);
+}
+
+static enum err checkpoint(struct checkpoint *c)
+{
+	struct engine *e = c->e;
+	uint64_t start = now_ns();
+	enum err rc = move_tables(c, NULL);
+
+	note_usage(e);
+	if (rc == ERR_OK) {
+		atomic_store(&e->c.lsn, c->lsn);
+		wal_checkpointed(e->wal, c->lsn);
+		atomic_store(&e->c.map_tight, false);
+		atomic_fetch_add_explicit(&e->c.count, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&e->c.ns, now_ns() - start, memory_order_relaxed);
+	}
+	finish(c, rc);
+	state_free_dead(e);
+	return rc;
+}
+
+/* ---- dropped prefixes ---- */
+
+/* Copies of up to DROP_KEYS keys with the prefix: [length 2][bytes]... */
+static enum err list_keys(struct lmdb_txn *t, struct slice prefix, struct buf *keys, struct fault *f)
+{
+	struct keyspace_cursor *c;
+	enum err rc = keyspace_cursor_open(t, &c, f);
+
+	if (rc != ERR_OK)
+		return rc;
+	rc = keyspace_seek(c, prefix, f);
+	for (unsigned i = 0; rc == ERR_OK && i < DROP_KEYS; i++) {
+		struct slice key = keyspace_key(c);
+		uint16_t n = (uint16_t)key.n;
+
+		if (!slice_present(key) || !slice_starts_with(key, prefix))
+			break;
+		buf_put(keys, &n, sizeof n);
+		buf_put_slice(keys, key);
+		rc = keyspace_next(c, f);
+	}
+	keyspace_cursor_close(&c);
+	return rc == ERR_OK && keys->failed ? fault_set(f, MSG_NO_MEMORY) : rc;
+}
+
+static enum err delete_keys(struct lmdb_txn *t, struct slice keys, struct fault *f)
+{
+	enum err rc = ERR_OK;
+
+	while (rc == ERR_OK && keys.n > 0) {
+		uint16_t n;
+
+		memcpy(&n, keys.p, sizeof n);
+		rc = keyspace_del(t, slice_of(keys.p + sizeof n, n), f);
+		keys = slice_of(keys.p + sizeof n + n, keys.n - sizeof n - n);
+	}
+	return rc;
+}
+
+static enum err drop_in(struct lmdb_txn *t, struct buf *name, struct buf *prefix, bool *more, struct fault *f)
+{
+	struct buf keys;
+	enum err rc = index_meta_first_drop(t, name, prefix, f);
+
+	*more = name->n != 0;
+	if (rc != ERR_OK || !*more)
+		return rc;
+	buf_init(&keys);
+	rc = list_keys(t, buf_slice(prefix), &keys, f);
+	if (rc == ERR_OK && keys.n == 0)
+		rc = lmdb_del(t, LMDB_META, buf_slice(name), f);
+	else if (rc == ERR_OK)
+		rc = delete_keys(t, buf_slice(&keys), f);
+	buf_release(&keys);
+	return rc;
+}
+
+/* One transaction of the first drop that is not done. *more: call again. */
+static enum err drop_slice(struct engine *e, bool *more)
+{
+	struct buf name, prefix;
+	struct lmdb_txn *t;
+	enum err rc = lmdb_write_begin(e->index, &t, NULL);
+
+	*more = false;
+	if (rc != ERR_OK)
+		return rc;
+	buf_init(&name);
+	buf_init(&prefix);
+	rc = drop_in(t, &name, &prefix, more, NULL);
+	rc = lmdb_write_end(&t, rc, NULL);
+	buf_release(&name);
+	buf_release(&prefix);
+	(void)failpoint(FAILPOINT_DROP_SLICE);
+	return rc;
+}
+
+/* ---- the thread ---- */
+
+/* Nothing is being written: freeze, so that the log can be trimmed and a restart is quick. */
+static void freeze_if_idle_locked(struct engine *e)
+{
+	bool due = e->c.stop || atomic_load(&e->c.map_tight) || now_ns() - e->published_ns > IDLE_NS;
+
+	if (!e->batch_open && due && e->state->n < STATE_TABLES_MAX / 2 && !memtable_empty(e->state->table[0]))
+		(void)state_freeze_locked(e);
+}
+
+static void wait_locked(struct engine *e, unsigned ms)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_nsec += (long)ms * 1000000;
+	t.tv_sec += t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	pthread_cond_timedwait(&e->c.wake, &e->lock, &t);
+}
+
+/* Do what there is to do, the lock held in between; false if it is time to end. */
+static bool work_locked(struct engine *e)
+{
+	struct checkpoint c = { .e = e };
+	bool more = false;
+	enum err rc = ERR_OK;
+
+	freeze_if_idle_locked(e);
+	collect_locked(&c);
+	bool drops = e->c.drops && !e->c.stop, dead = e->dead != NULL;
+
+	pthread_mutex_unlock(&e->lock);
+	if (c.n > 0)
+		rc = checkpoint(&c);
+	else if (drops)
+		rc = drop_slice(e, &more);
+	if (dead)
+		state_free_dead(e);
+	pthread_mutex_lock(&e->lock);
+	if (c.n == 0 && drops && rc == ERR_OK)
+		e->c.drops = more;
+	bool idle = c.n == 0 && !drops;
+
+	if (e->c.stop)
+		return !idle && rc == ERR_OK;
+	if (rc != ERR_OK)
+		wait_locked(e, RETRY_MS);
+	else if (idle && e->state->n == 1)
+		wait_locked(e, POLL_MS);
+	return true;
+}
+
+static void *run(void *arg)
+{
+	struct engine *e = arg;
+
+	pthread_mutex_lock(&e->lock);
+	while (work_locked(e))
+		continue;
+	pthread_mutex_unlock(&e->lock);
+	return NULL;
+}
+
+enum err checkpointer_start(struct engine *e, struct fault *f)
+{
+	note_usage(e);
+	e->c.drops = true;   /* those of an earlier life */
+	e->c.runs = pthread_create(&e->c.thread, NULL, run, e) == 0;
+	return e->c.runs ? ERR_OK : fault_set(f, MSG_NO_MEMORY);
+}
+
+void checkpointer_stop(struct engine *e)
+{
+	if (!e->c.runs)
+		return;
+	pthread_mutex_lock(&e->lock);
+	e->c.stop = true;
+	pthread_cond_signal(&e->c.wake);
+	pthread_mutex_unlock(&e->lock);
+	pthread_join(e->c.thread, NULL);
+	e->c.runs = false;
+}
+
+/* ---- room for the writer ---- */
+
+/* What is in the overlay has been promised a place in the map, with pages half full. */
+static bool map_is_tight(struct engine *e, size_t overlay)
+{
+	return atomic_load_explicit(&e->c.map_used, memory_order_relaxed) + 2 * overlay > lmdb_map_bytes(e->index);
+}
+
+static enum err told_why(enum err error, struct fault *f)
+{
+	if (error == ERR_MAP_FULL)
+		return fault_set(f, MSG_ENGINE_MAP_FULL);
+	if (error == ERR_DISK_FULL)
+		return fault_set(f, MSG_ENGINE_DISK_FULL, "index");
+	return error == ERR_NO_MEMORY ? fault_set(f, MSG_NO_MEMORY)
+				      : fault_set(f, MSG_ENGINE_IO, "index", "the checkpoint fails");
+}
+
+static enum err wait_for_room(struct engine *e, size_t n, struct fault *f)
+{
+	uint64_t start = now_ns();
+	enum err rc = ERR_OK;
+
+	pthread_mutex_lock(&e->lock);
+	while (rc == ERR_OK && e->state->n > 1 && atomic_load(&e->frozen_bytes) + n > e->opts.overlay_bytes) {
+		rc = e->c.error;
+		if (rc == ERR_OK)
+			pthread_cond_wait(&e->c.room, &e->lock);
+	}
+	pthread_mutex_unlock(&e->lock);
+	atomic_fetch_add_explicit(&e->stall_ns, now_ns() - start, memory_order_relaxed);
+	return rc == ERR_OK ? rc : told_why(rc, f);
+}
+
+enum err checkpointer_room(struct engine *e, size_t n, bool puts, struct fault *f)
+{
+	size_t active = n + atomic_load_explicit(&e->w.active->bytes, memory_order_relaxed);
+	size_t all = active + atomic_load_explicit(&e->frozen_bytes, memory_order_relaxed);
+
+	if (puts && (atomic_load_explicit(&e->c.map_full, memory_order_relaxed) || map_is_tight(e, all))) {
+		atomic_store(&e->c.map_tight, true);
+		return fault_set(f, MSG_ENGINE_MAP_FULL);
+	}
+	return all <= e->opts.overlay_bytes ? ERR_OK : wait_for_room(e, active, f);
+}

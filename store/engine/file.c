@@ -1,0 +1,80 @@
+/* file - see file.h. */
+#include "store/engine/file.h"
+
+#include "protocol/messages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { FILL_STEP = 1 << 20 };
+
+enum err file_error(int error, const char *what, struct fault *f)
+{
+	switch (error) {
+	case ENOSPC:
+	case EDQUOT:
+	case EFBIG:
+		return fault_set(f, MSG_ENGINE_DISK_FULL, what);
+	case ENOMEM:
+		return fault_set(f, MSG_NO_MEMORY);
+	default:
+		return fault_set(f, MSG_ENGINE_IO, what, strerror(error));
+	}
+}
+
+int file_write_at(int fd, const void *p, size_t n, off_t at)
+{
+	const uint8_t *from = p;
+
+	while (n > 0) {
+		ssize_t done = pwrite(fd, from, n, at);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return errno;
+		from += done;
+		at += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+int file_read_at(int fd, void *p, size_t n, off_t at, size_t *got)
+{
+	uint8_t *to = p;
+
+	*got = 0;
+	while (*got < n) {
+		ssize_t done = pread(fd, to + *got, n - *got, at + (off_t)*got);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return errno;
+		if (done == 0)
+			break;
+		*got += (size_t)done;
+	}
+	return 0;
+}
+
+/* fallocate alone leaves extents that are marked unwritten: the first sync of each would wait for a journal commit.
+ * Synced in steps, so that another file's sync in the meantime does not wait behind all of it. */
+int file_fill(int fd, size_t n)
+{
+	int error = posix_fallocate(fd, 0, (off_t)n);
+	uint8_t *zeros = calloc(1, FILL_STEP);
+
+	if (zeros == NULL)
+		error = ENOMEM;
+	for (size_t at = 0; at < n && error == 0; at += FILL_STEP) {
+		error = file_write_at(fd, zeros, n - at < FILL_STEP ? n - at : FILL_STEP, (off_t)at);
+		if (error == 0 && (at / FILL_STEP % 4 == 3 || n - at <= FILL_STEP) && fdatasync(fd) != 0)
+			error = errno;
+	}
+	free(zeros);
+	return error;
+}

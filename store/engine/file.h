@@ -1,0 +1,20 @@
+/* file - whole reads and writes at an offset, and what errno means to the engine. */
+#ifndef DYNAX_STORE_ENGINE_FILE_H
+#define DYNAX_STORE_ENGINE_FILE_H
+
+#include "protocol/err.h"
+#include "protocol/slice.h"
+
+#include <sys/types.h>
+
+/* ERR_DISK_FULL, ERR_IO, ... for an errno. `what` is the file or the deed, for the text. */
+enum err file_error(int error, const char *what, struct fault *f);
+
+/* 0 or an errno. */
+int file_write_at(int fd, const void *p, size_t n, off_t at);
+/* Reads up to n bytes, fewer only at the end of the file. */
+int file_read_at(int fd, void *p, size_t n, off_t at, size_t *got);
+/* Make fd n bytes long and written, so that later syncs need not touch the file system's metadata. */
+int file_fill(int fd, size_t n);
+
+#endif
