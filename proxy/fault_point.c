@@ -36,6 +36,11 @@ bool fault_no_epoch_check(void)
 	return fault_setting("no-epoch-check") != NULL;
 }
 
+bool fault_no_query_epoch(void)
+{
+	return fault_setting("no-query-epoch") != NULL;
+}
+
 void fault_fill_delay(void)
 {
 	unsigned us = fault_number("fill-delay");

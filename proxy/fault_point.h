@@ -3,7 +3,8 @@
  * Compiled in with -DDYNAX_FAULTS only (make FAULTS=1, which builds apart); without it every point is a constant and
  * disappears. DYNAX_FAULT in the environment lists what is on:
  *
- *    no-epoch-check     fills and query hits do not look at the epoch (E2, E3)
+ *    no-epoch-check     fills of the item cache do not look at the epoch (E3)
+ *    no-query-epoch     hits of the query cache do not look at the epoch (E2)
  *    fill-delay=US      sleep up to US microseconds between a read and its fill
  *    read-delay=US      sleep US microseconds before each read of the store
  *    read-error         the first read of the store fails
@@ -16,11 +17,16 @@
 
 #ifdef DYNAX_FAULTS
 bool fault_no_epoch_check(void);
+bool fault_no_query_epoch(void);
 void fault_fill_delay(void);
 void fault_read_delay(void);
 bool fault_read_error(void);
 #else
 static inline bool fault_no_epoch_check(void)
+{
+	return false;
+}
+static inline bool fault_no_query_epoch(void)
 {
 	return false;
 }

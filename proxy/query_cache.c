@@ -57,7 +57,7 @@ static struct cache_entry *find_current(struct cache_shard *s, uint64_t h, uint6
 {
 	struct cache_entry *e = cache_shard_find(s, h, space, request);
 
-	if (e == NULL || (e->stamp == epoch && now_ns < e->expires_ns) || fault_no_epoch_check())
+	if (e == NULL || (e->stamp == epoch && now_ns < e->expires_ns) || fault_no_query_epoch())
 		return e;
 	/* Newer than the epoch that we loaded: somebody was faster, and it may serve others. */
 	if (e->stamp > epoch)
@@ -115,7 +115,7 @@ void query_cache_fill(struct query_cache *c, enum op op, struct slice request, c
 	e->expires_ns = c->ttl_ns != 0 ? now_ns + c->ttl_ns : UINT64_MAX;
 	s = cache_shard_of(c->shard, c->shards, e->node.hash);
 	cache_shard_lock(s);
-	if (epoch_load(c->epochs, q->stripe_table, q->stripe_hash, q->whole) == epoch || fault_no_epoch_check()) {
+	if (epoch_load(c->epochs, q->stripe_table, q->stripe_hash, q->whole) == epoch || fault_no_query_epoch()) {
 		s->stats.fills++;
 		cache_shard_put(s, e, &dead);
 		e = NULL;
