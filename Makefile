@@ -2,21 +2,22 @@
 #
 # Layers are archives, linked upper to lower: a call that points upwards fails at link.
 #   libprotocol.a <- libstore.a <- libproxy.a <- dynaxd      libprotocol.a <- libdynax <- dynax
-# SAN=address|undefined|thread on any target builds apart, under build/SAN.
+# SAN=address|undefined|thread on any target builds apart, under build/SAN; so does FAULTS=1 (proxy/fault_point.h).
 
 VERSION := 0.1.0
 PREFIX  ?= /usr/local
 DESTDIR ?=
 CC      ?= gcc
 SAN     ?=
+FAULTS  ?=
 
-B := build$(if $(SAN),/$(SAN))
+B := build$(if $(SAN),/$(SAN))$(if $(FAULTS),/faults)
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
 	-Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wno-format-nonliteral \
 	$(if $(WERROR),-Werror)
 OPT  := $(if $(SAN),-O1 -fno-omit-frame-pointer -fsanitize=$(SAN) $(if $(filter undefined,$(SAN)),-fno-sanitize-recover=all),-O2)
-CPPFLAGS += -I. -D_GNU_SOURCE -DDYNAX_VERSION='"$(VERSION)"' -DMDB_MAXKEYSIZE=511
+CPPFLAGS += -I. -D_GNU_SOURCE -DDYNAX_VERSION='"$(VERSION)"' -DMDB_MAXKEYSIZE=511 $(if $(FAULTS),-DDYNAX_FAULTS)
 CFLAGS   += -std=c17 -g $(OPT) -fPIC -pthread $(WARN)
 LDFLAGS  += -pthread $(if $(SAN),-fsanitize=$(SAN))
 

@@ -33,6 +33,25 @@ $(NODE_MODULES): tests/integration/js/package.json
 integration-js: $(PROGRAMS) $(NODE_MODULES)
 	DYNAXD=$(B)/dynaxd node --test tests/integration/js/
 
+# What threads and clients see of the caches is linearizable; and no longer is when the epoch rule is taken out, so that
+# the tests themselves are tested.
+integration-c: $(B)/cache_race $(B)/coherence $(B)/dynaxd
+	TSAN_OPTIONS="suppressions=tests/tsan.supp $$TSAN_OPTIONS" $(B)/cache_race 3
+	TSAN_OPTIONS="suppressions=tests/tsan.supp $$TSAN_OPTIONS" $(B)/coherence $(B)/dynaxd 5
+	$(MAKE) SAN= FAULTS=1 faults
+
+$(B)/cache_race: $(call obj,tests/integration/cache_race.c tests/integration/history.c) $(B)/libproxy.a $(B)/libstore.a $(B)/libprotocol.a
+	$(CC) $(LDFLAGS) $^ -o $@ $(PROXY_LIBS) $(STORE_LIBS) $(PROTOCOL_LIBS)
+$(B)/coherence: $(call obj,tests/integration/coherence.c tests/integration/history.c) $(B)/libprotocol.a
+	$(CC) $(LDFLAGS) $^ -o $@ $(PROTOCOL_LIBS)
+
+.PHONY: faults
+faults: $(B)/cache_race $(B)/coherence $(B)/dynaxd
+	DYNAX_FAULT=fill-delay=3000 $(B)/coherence $(B)/dynaxd 3
+	@for fault in no-epoch-check no-query-epoch; do echo "== must fail: $$fault"; \
+		DYNAX_FAULT=$$fault $(B)/cache_race 2 2>/dev/null; [ $$? = 1 ] || exit 1; \
+		DYNAX_FAULT=$$fault,fill-delay=3000 $(B)/coherence $(B)/dynaxd 3 2>/dev/null; [ $$? = 1 ] || exit 1; done
+
 # Everything compiles without a word under clang too.
 lint:
 	$(MAKE) CC=clang B=build/clang WERROR=1 all

@@ -45,7 +45,7 @@ void fault_fill_delay(void)
 {
 	unsigned us = fault_number("fill-delay");
 
-	if (us != 0)
+	if (us != 0 && scatter() % 8 == 0)
 		usleep(scatter() % (us + 1));
 }
 

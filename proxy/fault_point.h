@@ -5,7 +5,7 @@
  *
  *    no-epoch-check     fills of the item cache do not look at the epoch (E3)
  *    no-query-epoch     hits of the query cache do not look at the epoch (E2)
- *    fill-delay=US      sleep up to US microseconds between a read and its fill
+ *    fill-delay=US      sleep up to US microseconds between every eighth read and its fill
  *    read-delay=US      sleep US microseconds before each read of the store
  *    read-error         the first read of the store fails
  *
