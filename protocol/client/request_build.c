@@ -177,39 +177,23 @@ void dynax_request_set_item(struct dynax_request *req, const char *member, const
 	keep(req, id, &b);
 }
 
-/* Read JSON as `shape` and append the record to b; a fault becomes the request's mistake. */
-static bool read_json(struct dynax_request *req, const struct shape *shape, const char *json, const char *member,
-	struct buf *b)
+/* Read JSON as a request and append its record to b; a fault becomes the request's mistake. */
+static bool read_json(struct dynax_request *req, struct slice json, const char *member, struct buf *b)
 {
 	struct json_reader *r = json_reader_new();
 	struct fault f;
 	enum err e;
 
 	fault_init(&f, &req->mem.arena);
-	e = r != NULL ? json_read(r, shape, slice_str(json), &req->mem.arena, b, &f) : ERR_NO_MEMORY;
+	e = r != NULL ? json_read(r, op_info[req->op].in, json, &req->mem.arena, b, &f) : ERR_NO_MEMORY;
 	json_reader_free(&r);
 	if (e != ERR_OK)
 		mistake(req, f.text != NULL ? f.text : MSG_CLIENT_NO_MEMORY, member);
 	return e == ERR_OK;
 }
 
-void dynax_request_set_json(struct dynax_request *req, const char *member, const char *json)
-{
-	int id;
-	const struct shape *s = shape_of(req, member, &id);
-	struct buf b;
-
-	if (s == NULL)
-		return;
-	buf_init(&b);
-	if (read_json(req, s, json, member, &b))
-		keep(req, id, &b);
-	else
-		buf_release(&b);
-}
-
-/* Take the members of a whole record, which is copied. */
-static void set_all(struct dynax_request *req, const struct buf *b)
+/* Take the members that a record has, which is copied. */
+static void take_members(struct dynax_request *req, const struct buf *b)
 {
 	struct slice copy = b->failed ? SLICE_NONE : arena_copy(&req->mem.arena, buf_slice(b));
 	struct record rec;
@@ -219,7 +203,28 @@ static void set_all(struct dynax_request *req, const struct buf *b)
 	else if (!record_open(&rec, op_info[req->op].in, copy))
 		mistake(req, "not a request", NULL);
 	else
-		memcpy(req->member, rec.m, sizeof(req->member));
+		for (unsigned i = 0; i < RECORD_MEMBERS_MAX; i++)
+			if (slice_present(rec.m[i]))
+				req->member[i] = rec.m[i];
+}
+
+/* The member alone makes a request, as far as JSON goes: so every kind of member can be read. */
+void dynax_request_set_json(struct dynax_request *req, const char *member, const char *json)
+{
+	struct buf text, record;
+	int id;
+
+	if (shape_of(req, member, &id) == NULL)
+		return;
+	buf_init(&text);
+	buf_init(&record);
+	buf_printf(&text, "{\"%s\":%s}", member, json);
+	if (text.failed)
+		mistake(req, MSG_CLIENT_NO_MEMORY, NULL);
+	else if (read_json(req, buf_slice(&text), member, &record))
+		take_members(req, &record);
+	buf_release(&text);
+	buf_release(&record);
 }
 
 struct dynax_request *dynax_request_from_json(const char *operation, const char *json)
@@ -230,8 +235,8 @@ struct dynax_request *dynax_request_from_json(const char *operation, const char 
 	if (req == NULL || req->mistake != NULL)
 		return req;
 	buf_init(&b);
-	if (read_json(req, op_info[req->op].in, json, NULL, &b))
-		set_all(req, &b);
+	if (read_json(req, slice_str(json), NULL, &b))
+		take_members(req, &b);
 	buf_release(&b);
 	return req;
 }
@@ -247,7 +252,7 @@ struct dynax_request *request_copy(const struct dynax_request *from)
 	buf_init(&b);
 	fault_init(&f, &req->mem.arena);
 	if (request_put(from, &b, &f) == ERR_OK)
-		set_all(req, &b);
+		take_members(req, &b);
 	else
 		mistake(req, f.text, NULL);
 	req->timeout_ms = from->timeout_ms;

@@ -1,0 +1,290 @@
+/* dynax - the command line: `dynax get shop PK=CUSTOMER#42 SK=PROFILE`.
+ *
+ * Commands and options are tables. An option of a request names the member that it sets, so that whether it makes sense
+ * for a command is the library's knowledge, not repeated here. */
+#include "tools/cli.h"
+
+#include "bench/load/load.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct cli_option options[] = {
+	{ "--endpoint", "HOST:PORT", CLI_ENDPOINT, NULL, "where dynaxd listens (default 127.0.0.1:8111, or $DYNAX_ENDPOINT)" },
+	{ "--timeout", "MS", CLI_TIMEOUT, NULL, "time limit of a request (default 5000)" },
+	{ "--plain", NULL, CLI_PLAIN, NULL, "print items as plain JSON instead of DynamoDB's" },
+	{ "--help", NULL, CLI_HELP, NULL, "this text" },
+	{ "--consistent", NULL, CLI_TRUE, "ConsistentRead", "read consistently" },
+	{ "--projection", "EXPR", CLI_STR, "ProjectionExpression", "the attributes wanted" },
+	{ "--if", "EXPR", CLI_STR, "ConditionExpression", "write only if this is true" },
+	{ "--expr", "EXPR", CLI_STR, "UpdateExpression", "what to change: 'SET #s = :new'" },
+	{ "--return", "WHAT", CLI_STR, "ReturnValues", "ALL_OLD, ALL_NEW, UPDATED_OLD, UPDATED_NEW" },
+	{ "--where", "EXPR", CLI_STR, "KeyConditionExpression", "the key condition in full" },
+	{ "--filter", "EXPR", CLI_STR, "FilterExpression", "which of the items read" },
+	{ "--index", "NAME", CLI_STR, "IndexName", "read this index" },
+	{ "--limit", "N", CLI_INT, "Limit", "read N items, one page" },
+	{ "--after", "JSON", CLI_JSON, "ExclusiveStartKey", "begin behind this key" },
+	{ "--reverse", NULL, CLI_FALSE, "ScanIndexForward", "last sort key first" },
+	{ "--segment", "N/TOTAL", CLI_SEGMENT, NULL, "one part of a parallel scan, counted from 0" },
+	{ "--all", NULL, CLI_ALL, NULL, "page after page to the end, also with --limit" },
+	{ "--name", "#X=NAME", CLI_NAME, NULL, "a name that expressions use (may be repeated)" },
+	{ "--value", ":X=TEXT", CLI_VALUE, NULL, "a value that expressions use; :X:=JSON if not text" },
+};
+enum { OPTIONS = sizeof(options) / sizeof(options[0]), MANY = 1 << 16 };
+
+static const struct cli_command commands[] = {
+	{ "get", "TABLE KEY...", "one item by its key", 2, MANY, cmd_get },
+	{ "put", "TABLE ATTR...", "store an item", 2, MANY, cmd_put },
+	{ "update", "TABLE KEY... --expr EXPR", "change attributes of an item", 2, MANY, cmd_update },
+	{ "delete", "TABLE KEY...", "delete an item", 2, MANY, cmd_delete },
+	{ "query", "TABLE KEY... [NAME^=PREFIX]", "items under one partition key, in order", 1, MANY, cmd_query },
+	{ "scan", "TABLE", "all items", 1, 1, cmd_scan },
+	{ "batch-get", "TABLE KEY,KEY...", "many items by their keys, each PK=a,SK=b", 2, MANY, cmd_batch_get },
+	{ "batch-write", "TABLE [put|delete]", "store items (or delete keys) from standard input, one JSON a line", 1, 2,
+		cmd_batch_write },
+	{ "create-table", "TABLE PARTITION[:T] [SORT[:T]]", "T is S (default), N or B", 2, 3, cmd_create_table },
+	{ "describe-table", "TABLE", "what a table is like", 1, 1, cmd_describe_table },
+	{ "list-tables", "", "all tables", 0, 0, cmd_list_tables },
+	{ "delete-table", "TABLE", "delete a table", 1, 1, cmd_delete_table },
+	{ "call", "OPERATION [JSON]", "any operation; JSON '-' reads standard input", 1, 2, cmd_call },
+	{ "ping", "", "is the server there?", 0, 0, cmd_ping },
+};
+enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static void print_help(void)
+{
+	puts("usage: dynax [options] COMMAND ...\n");
+	for (unsigned i = 0; i < COMMANDS; i++) {
+		int n = printf("  %s %s", commands[i].name, commands[i].usage);
+
+		printf("%*s%s\n", n < 46 ? 46 - n : 1, "", commands[i].help);
+	}
+	puts("  bench ...                                   load and measure a server; dynax bench --help\n");
+	puts("KEY and ATTR: NAME=text, or NAME:=json for numbers, true, null, lists and objects; or one JSON argument\n");
+	for (unsigned i = 0; i < OPTIONS; i++) {
+		int n = printf("  %s %s", options[i].name, options[i].metavar != NULL ? options[i].metavar : "");
+
+		printf("%*s%s\n", n < 26 ? 26 - n : 1, "", options[i].help);
+	}
+	puts("\nexit: 0 done, 1 no such item, 2 usage, 3 refused by the server, 4 no connection or no answer in time");
+}
+
+enum cli_exit cli_usage(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("dynax: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputs("; see dynax --help\n", stderr);
+	return CLI_USAGE;
+}
+
+enum cli_exit cli_failed(const struct dynax_result *r)
+{
+	enum dynax_code code = dynax_result_code(r);
+
+	fprintf(stderr, "dynax: %s: %s\n", dynax_result_type(r), dynax_result_message(r));
+	if (code == DYNAX_E_USAGE || code == DYNAX_E_SERIALIZATION)
+		return CLI_USAGE;
+	return code == DYNAX_E_NETWORK || code == DYNAX_E_DEADLINE || code == DYNAX_E_FRAME ? CLI_UNREACHABLE : CLI_REFUSED;
+}
+
+static bool apply_name(struct dynax_request *req, const char *text)
+{
+	const char *eq = strchr(text, '=');
+	char name[256];
+
+	if (eq == NULL || (size_t)(eq - text) >= sizeof(name))
+		return cli_usage("--name '%s' is not #X=NAME", text) == CLI_OK;
+	memcpy(name, text, (size_t)(eq - text));
+	name[eq - text] = '\0';
+	dynax_request_name(req, name, eq + 1);
+	return true;
+}
+
+static bool apply_segment(struct dynax_request *req, const char *text)
+{
+	unsigned segment, total;
+	char end;
+
+	if (sscanf(text, "%u/%u%c", &segment, &total, &end) != 2)
+		return cli_usage("--segment '%s' is not N/TOTAL", text) == CLI_OK;
+	dynax_request_set_int(req, "Segment", segment);
+	dynax_request_set_int(req, "TotalSegments", total);
+	return true;
+}
+
+static bool apply(struct dynax_request *req, const struct cli_option *o, const char *value)
+{
+	char *end;
+
+	switch (o->kind) {
+	case CLI_STR:
+		dynax_request_set_str(req, o->member, value);
+		return true;
+	case CLI_INT:
+		dynax_request_set_int(req, o->member, strtoll(value, &end, 10));
+		return *end == '\0' && end != value ? true : cli_usage("%s '%s' is not a number", o->name, value) == CLI_OK;
+	case CLI_TRUE:
+	case CLI_FALSE:
+		dynax_request_set_bool(req, o->member, o->kind == CLI_TRUE);
+		return true;
+	case CLI_JSON:
+		dynax_request_set_json(req, o->member, value);
+		return true;
+	case CLI_NAME:
+		return apply_name(req, value);
+	case CLI_VALUE:
+		return attrs_set(dynax_request_values(req), value);
+	case CLI_SEGMENT:
+		return apply_segment(req, value);
+	default:
+		return true;
+	}
+}
+
+bool cli_apply(const struct cli *c, struct dynax_request *req)
+{
+	for (unsigned i = 0; i < c->gives; i++)
+		if (!apply(req, c->given[i].option, c->given[i].value))
+			return false;
+	return true;
+}
+
+/* ---- the command line ---- */
+
+static const struct cli_option *find_option(const char *name, size_t n)
+{
+	for (unsigned i = 0; i < OPTIONS; i++)
+		if (strlen(options[i].name) == n && memcmp(options[i].name, name, n) == 0)
+			return &options[i];
+	return NULL;
+}
+
+static bool take_timeout(struct cli *c, const char *value)
+{
+	char *end;
+	unsigned long ms = strtoul(value, &end, 10);
+
+	if (*end != '\0' || ms == 0 || ms > 3600000)
+		return cli_usage("--timeout '%s' is not a number of milliseconds", value) == CLI_OK;
+	c->timeout_ms = (unsigned)ms;
+	return true;
+}
+
+static bool take_option(struct cli *c, const struct cli_option *o, const char *value)
+{
+	switch (o->kind) {
+	case CLI_ENDPOINT:
+		c->endpoint = value;
+		return true;
+	case CLI_TIMEOUT:
+		return take_timeout(c, value);
+	case CLI_PLAIN:
+		c->plain = true;
+		return true;
+	case CLI_ALL:
+		c->all = true;
+		return true;
+	case CLI_HELP:
+		c->help = true;
+		return true;
+	default:
+		c->given[c->gives++] = (struct cli_given){ o, value };
+		return true;
+	}
+}
+
+static bool take_arg(struct cli *c, const char *arg)
+{
+	if (c->command != NULL) {
+		c->arg[c->args++] = arg;
+		return true;
+	}
+	for (unsigned i = 0; i < COMMANDS; i++)
+		if (strcmp(commands[i].name, arg) == 0)
+			c->command = &commands[i];
+	return c->command != NULL ? true : cli_usage("there is no command '%s'", arg) == CLI_OK;
+}
+
+/* Options may stand anywhere, as "--limit 5" or "--limit=5"; "--" ends them. */
+static bool parse(struct cli *c, int argc, char **argv)
+{
+	bool only_args = false;
+
+	for (int i = 1; i < argc; i++) {
+		const char *arg = argv[i], *value = NULL;
+		const struct cli_option *o;
+		size_t n = strcspn(arg, "=");
+
+		if (only_args || strncmp(arg, "--", 2) != 0) {
+			if (!take_arg(c, arg))
+				return false;
+			continue;
+		}
+		only_args = arg[2] == '\0';
+		if (only_args)
+			continue;
+		o = find_option(arg, n);
+		if (o == NULL)
+			return cli_usage("there is no option '%s'", arg) == CLI_OK;
+		if (o->metavar != NULL)
+			value = arg[n] == '=' ? arg + n + 1 : i + 1 < argc ? argv[++i] : NULL;
+		if ((o->metavar != NULL) != (value != NULL) || (o->metavar == NULL && arg[n] == '='))
+			return cli_usage("%s takes %s", o->name, o->metavar != NULL ? o->metavar : "no value") == CLI_OK;
+		if (!take_option(c, o, value))
+			return false;
+	}
+	return true;
+}
+
+static enum cli_exit run(struct cli *c)
+{
+	struct dynax_opts opts = { .timeout_ms = c->timeout_ms };
+	enum cli_exit code;
+
+	if (c->help) {
+		print_help();
+		return CLI_OK;
+	}
+	if (c->command == NULL)
+		return cli_usage("a command is missing");
+	if (c->args < c->command->min_args || c->args > c->command->max_args)
+		return cli_usage("usage: dynax %s %s", c->command->name, c->command->usage);
+	c->client = dynax_open(c->endpoint, &opts);
+	if (c->client == NULL)
+		return cli_failed(NULL);
+	code = c->command->run(c);
+	dynax_close(&c->client);
+	if (fflush(stdout) != 0) {
+		perror("dynax: standard output");
+		return CLI_REFUSED;
+	}
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	struct cli c = { .endpoint = getenv("DYNAX_ENDPOINT") };
+	enum cli_exit code = CLI_USAGE;
+
+	if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+		printf("dynax %s\n", dynax_version());
+		return CLI_OK;
+	}
+	if (argc > 1 && strcmp(argv[1], "bench") == 0)
+		return load_main(argc - 1, argv + 1);
+	c.arg = calloc((size_t)argc, sizeof(*c.arg));
+	c.given = calloc((size_t)argc, sizeof(*c.given));
+	if (c.arg == NULL || c.given == NULL)
+		code = cli_failed(NULL);
+	else if (parse(&c, argc, argv))
+		code = run(&c);
+	free(c.arg);
+	free(c.given);
+	return (int)code;
+}
