@@ -245,7 +245,7 @@ static enum err bind(struct slice map, struct slice op, reader *read, struct are
 
 	*out = NULL;
 	if (slice_present(op) && n == 0)
-		return fault_set(f, MSG_LEGACY_OPERATOR_ALONE);
+		return fault_set(f, MSG_OPERATOR_WITHOUT_EXPECTED);
 	if (slice_present(op) && n == 1)
 		return fault_set(f, MSG_LEGACY_OPERATOR_ONE);
 	return n > 0 ? join(m, n, slice_eq(op, SLICE_LIT("OR")), read, a, out, f) : ERR_OK;

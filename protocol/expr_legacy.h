@@ -8,7 +8,8 @@
 
 #include "protocol/expr.h"
 
-/* Expected with ConditionalOperator ("AND", "OR" or absent). *out is NULL if there is nothing to ask. */
+/* Expected, with the word of ConditionalOperator: "AND", "OR" or absent, which is AND. *out is NULL if there is nothing to
+ * ask. */
 enum err legacy_expected(struct slice expected, struct slice op, struct arena *a, struct condition **out,
 	struct fault *f) __attribute__((warn_unused_result));
 /* QueryFilter or ScanFilter; as above. */

@@ -148,7 +148,6 @@
 	"One or more parameter values were invalid: Condition parameter type does not match schema type"
 /* A record that was not checked: a mistake of ours, not of a client. */
 #define MSG_LEGACY_MALFORMED ERR_SERIALIZATION, "Malformed condition or update"
-#define MSG_LEGACY_OPERATOR_ALONE ERR_VALIDATION, "ConditionalOperator cannot be used without Filter or Expected"
 #define MSG_LEGACY_OPERATOR_ONE ERR_VALIDATION, \
 	"ConditionalOperator can only be used when Filter or Expected has two or more elements"
 #define MSG_LEGACY_INVALID(text) ERR_VALIDATION, "One or more parameter values were invalid: " text
@@ -204,8 +203,7 @@
 #define MSG_NAMES_WITHOUT_EXPRESSION ERR_VALIDATION, "ExpressionAttributeNames can only be specified when using expressions"
 #define MSG_VALUES_WITHOUT_EXPRESSION ERR_VALIDATION, "ExpressionAttributeValues can only be specified when using " \
 	"expressions: %s %s null"
-#define MSG_OPERATOR_WITHOUT_EXPECTED ERR_VALIDATION, "One or more parameter values were invalid: ConditionalOperator " \
-	"cannot be used without Filter or Expected"
+#define MSG_OPERATOR_WITHOUT_EXPECTED ERR_VALIDATION, "ConditionalOperator cannot be used without Filter or Expected"
 #define MSG_DUPLICATE_KEYS ERR_VALIDATION, "Provided list of item keys contains duplicates"
 #define MSG_WRITE_REQUEST_EMPTY ERR_VALIDATION, "Supplied AttributeValue has more than one datatypes set, must contain " \
 	"exactly one of the supported datatypes"

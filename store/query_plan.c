@@ -77,7 +77,7 @@ static enum err bind_legacy(struct planner *p)
 	if (record_has(in, m->operator_) && !record_has(in, m->legacy_filter))
 		return fault_set(p->f, MSG_OPERATOR_WITHOUT_EXPECTED);
 	if (record_has(in, m->legacy_filter))
-		rc = legacy_filter(in->m[m->legacy_filter], in->m[m->operator_], p->req->arena, &p->q->filter, p->f);
+		rc = legacy_filter(in->m[m->legacy_filter], record_str(in, m->operator_), p->req->arena, &p->q->filter, p->f);
 	if (rc == ERR_OK && record_has(in, m->attributes))
 		rc = legacy_attributes(in->m[m->attributes], p->req->arena, &p->q->projection, p->f);
 	return rc;
@@ -154,6 +154,11 @@ static enum err bind_expressions(struct planner *p)
 
 	if (rc == ERR_OK && !p->q->scan && record_has(in, QueryInput_KeyConditionExpression))
 		rc = parse(p, EXPR_KEY_CONDITION, QueryInput_KeyConditionExpression, &p->key_condition);
+	/* What needs no table is said before the table is looked for; the rest in bind_key_condition. */
+	if (rc == ERR_OK && p->key_condition != NULL)
+		rc = key_condition_bind(p->key_condition, &p->env, NULL, &p->q->condition, p->f);
+	else if (rc == ERR_OK && !p->q->scan && record_has(in, QueryInput_KeyConditions))
+		rc = legacy_key_conditions(in->m[QueryInput_KeyConditions], NULL, p->req->arena, &p->q->condition, p->f);
 	if (rc == ERR_OK && record_has(in, p->m->filter)) {
 		rc = parse(p, EXPR_FILTER, p->m->filter, &e);
 		if (rc == ERR_OK)
@@ -302,8 +307,6 @@ static enum err plan_query(struct planner *p)
 	if (rc == ERR_OK)
 		rc = bind_key_condition(p);
 	if (rc == ERR_OK)
-		rc = expr_env_unused(&p->env, p->f);
-	if (rc == ERR_OK)
 		rc = query_start_attrs(q, q->key->range, q->key->ranges, false, p->f);
 	if (rc == ERR_OK)
 		rc = query_start_place(q, p->f);
@@ -351,7 +354,7 @@ static enum err plan_request(struct planner *p)
 		rc = check_select(p);
 	if (rc == ERR_OK)
 		rc = bind_expressions(p);
-	if (rc == ERR_OK && p->q->scan)
+	if (rc == ERR_OK)
 		rc = expr_env_unused(&p->env, p->f);
 	read_simple(p);
 	return rc;
