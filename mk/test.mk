@@ -6,7 +6,9 @@
 #   fuzz          every decoder, bounded, from the seed corpus
 
 FUZZ_SECONDS ?= 10
-PYTEST := python3 -m pytest -q -p no:cacheprovider
+# Debian's own Python: the packages of deps-test belong to it.
+PYTHON ?= /usr/bin/python3
+PYTEST := $(PYTHON) -m pytest -q -p no:cacheprovider
 NODE_MODULES := tests/integration/js/node_modules
 
 .PHONY: test unit integration integration-c integration-py integration-js sanitize fuzz lint

@@ -19,7 +19,7 @@ before(async () => {
     KeySchema: [{ AttributeName: 'PK', KeyType: 'HASH' }, { AttributeName: 'SK', KeyType: 'RANGE' }],
     AttributeDefinitions: [{ AttributeName: 'PK', AttributeType: 'S' }, { AttributeName: 'SK', AttributeType: 'S' }],
   }));
-  await waitUntilTableExists({ client, maxWaitTime: 10 }, { TableName });
+  await waitUntilTableExists({ client, maxWaitTime: 60 }, { TableName });
   const items = [
     { PK: 'CUSTOMER#42', SK: 'PROFILE', name: 'Ana', tags: new Set(['vip', 'eu']), avatar: new Uint8Array([0, 255, 7]) },
     { PK: 'CUSTOMER#42', SK: 'ORDER#2025-05-30#o-7', total: 20 },
