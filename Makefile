@@ -16,7 +16,7 @@ B := build$(if $(SAN),/$(SAN))$(if $(FAULTS),/faults)
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
 	-Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wno-format-nonliteral \
 	$(if $(WERROR),-Werror)
-OPT  := $(if $(SAN),-O1 -fno-omit-frame-pointer -fsanitize=$(SAN) $(if $(filter undefined,$(SAN)),-fno-sanitize-recover=all),-O2)
+OPT  := $(if $(SAN),-O1 -fno-omit-frame-pointer -fsanitize=$(SAN) $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=all),-O2)
 CPPFLAGS += -I. -D_GNU_SOURCE -DDYNAX_VERSION='"$(VERSION)"' -DMDB_MAXKEYSIZE=511 $(if $(FAULTS),-DDYNAX_FAULTS)
 CFLAGS   += -std=c17 -g $(OPT) -fPIC -pthread $(WARN)
 LDFLAGS  += -pthread $(if $(SAN),-fsanitize=$(SAN))
