@@ -1,0 +1,188 @@
+"""test_daemon - the daemon as a process: options, one clear line for each mistake, signals, descriptors, admin."""
+
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+from daemon import BINARY, Daemon, DataDirectory
+from test_http_wire import TABLE, Wire, request
+
+FREE = ("--http", "127.0.0.1:0", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+
+
+def run(*options):
+    return subprocess.run([BINARY, *options], capture_output=True, text=True, timeout=20)
+
+
+class Options(unittest.TestCase):
+    def refused(self, words, *options):
+        done = run(*options)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn(words, done.stderr)
+
+    def test_mistakes(self):
+        self.refused("unknown option '--nonsense'", "--nonsense")
+        self.refused("unexpected argument 'x'", "x")
+        self.refused("needs a value", "--data")
+        self.refused("bad value '12Q' for --item-cache", "--item-cache", "12Q")
+        self.refused("bad value 'never' for --durability", "--durability=never")
+        self.refused("bad value '8000' for --http", "--http", "8000")
+        self.refused("bad value", "--threads", "-1")
+        self.refused("cannot read /nowhere.conf", "--config", "/nowhere.conf")
+        self.refused("--insecure", "--memory", "--http", "0.0.0.0:0", *FREE[2:])
+
+    def test_address_in_use(self):
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            self.refused("Address already in use", "--memory", "--http", "127.0.0.1:%d" % s.getsockname()[1], *FREE[2:])
+
+    def test_data_in_use(self):
+        with DataDirectory() as data, Daemon(data=data):
+            self.refused(data, "--data", data, *FREE)
+
+    def test_insecure(self):
+        with Daemon("--http", "0.0.0.0:0", "--insecure") as d:
+            with Wire(("127.0.0.1", d.http[1])) as w:
+                self.assertEqual(w.send(request("ListTables", {})).answer()[0], 200)
+
+    def test_version_and_help(self):
+        self.assertRegex(run("--version").stdout, r"^dynaxd \d+\.\d+\.\d+$")
+        text = run("--help").stdout
+        for name in ("data", "memory", "http", "listen", "admin", "threads", "item-cache", "query-cache", "item-ttl",
+                     "query-ttl", "durability", "config", "log-level", "version", "help", "insecure"):
+            self.assertIn("--" + name, text)
+
+    def test_file(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".conf") as f:
+            f.write("# comment\nlog-level = debug\nmemory\nitem-cache 1M\nthreads 1\n")
+            f.flush()
+            with Daemon("--config", f.name) as d:
+                self.assertEqual(d.stop(), 0)
+            f.write("colour green\n")
+            f.flush()
+            self.refused(f"{f.name}:6: unknown option 'colour'", "--config", f.name)
+
+
+class Signals(unittest.TestCase):
+    def test_stop(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with DataDirectory() as data:
+                with Daemon(data=data) as d, Wire(d.http) as idle, Wire(d.http) as w:
+                    idle.send(request("ListTables", {})).answer()
+                    w.send(request("CreateTable", TABLE)).answer()
+                    began = time.monotonic()
+                    d.process.send_signal(number)
+                    self.assertEqual(d.process.wait(timeout=10), 0)
+                    self.assertLess(time.monotonic() - began, 3)
+                with Daemon(data=data) as d, Wire(d.http) as w:
+                    self.assertIn(b'"wire"', w.send(request("ListTables", {})).answer()[2])
+
+    def test_half_sent_request_is_waited_for(self):
+        data = request("ListTables", {})
+        with Daemon() as d, Wire(d.http) as w:
+            w.send(data[:-1])
+            time.sleep(0.2)
+            d.process.send_signal(signal.SIGTERM)
+            time.sleep(0.4)
+            status, headers, _ = w.send(data[-1:]).answer()
+            self.assertEqual((status, headers["connection"]), (200, "close"))
+            self.assertTrue(w.at_end())
+            w.socket.close()
+            self.assertEqual(d.process.wait(timeout=10), 0)
+
+    def test_drain_limit_and_second_signal(self):
+        with Daemon("--drain-timeout", "500") as d, Wire(d.http) as w:
+            w.send(request("ListTables", {})[:-1])
+            time.sleep(0.2)
+            d.process.send_signal(signal.SIGTERM)
+            self.assertEqual(d.process.wait(timeout=5), 0)
+        with Daemon() as d, Wire(d.http) as w:
+            w.send(request("ListTables", {})[:-1])
+            time.sleep(0.2)
+            d.process.send_signal(signal.SIGTERM)
+            time.sleep(0.2)
+            d.process.send_signal(signal.SIGTERM)
+            self.assertNotEqual(d.process.wait(timeout=1), 0)
+
+    def test_reload(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".conf") as f, Daemon("--config", f.name) as d, Wire(d.http) as w:
+            f.write("log-level debug\nitem-cache 1M\nidle-timeout 300\n")
+            f.flush()
+            d.process.send_signal(signal.SIGHUP)
+            time.sleep(0.3)
+            self.assertEqual(w.send(request("ListTables", {})).answer()[0], 200)
+            self.assertIn("--log-level changed", d.stderr())
+            self.assertRegex(d.stderr(), "--item-cache changed: .* restart")
+            self.assertTrue(w.at_end())    # by the new idle limit
+            f.write("nonsense\n")
+            f.flush()
+            d.process.send_signal(signal.SIGHUP)
+            time.sleep(0.3)
+            self.assertIn("nothing changed", d.stderr())
+
+
+class Descriptors(unittest.TestCase):
+    def test_more_connections_than_descriptors(self):
+        was = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+        try:
+            d = Daemon("--threads", "1")
+        finally:
+            # Only the soft limit of ours can come back; the daemon has its own copy by now.
+            resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+        with d:
+            wires = []
+            for _ in range(200):
+                wires.append(Wire(d.http, timeout=1))
+            for _ in range(3):
+                for w in wires[:100]:
+                    self.assertEqual(w.send(request("ListTables", {})).answer()[0], 200)
+            with self.assertRaises(OSError):
+                wires[-1].send(request("ListTables", {})).answer()
+            with open("/proc/%d/stat" % d.pid) as f:
+                ticks = sum(map(int, f.read().rsplit(")", 1)[1].split()[11:13]))
+            time.sleep(1)
+            with open("/proc/%d/stat" % d.pid) as f:
+                self.assertLess(sum(map(int, f.read().rsplit(")", 1)[1].split()[11:13])) - ticks, 20)    # no spinning
+            for w in wires:
+                w.socket.close()
+            time.sleep(0.5)
+            for _ in range(10):
+                with Wire(d.http) as w:
+                    self.assertEqual(w.send(request("ListTables", {})).answer()[0], 200)
+            self.assertLess(d.stderr().count("not accepting"), 6)
+
+
+class Admin(unittest.TestCase):
+    def get(self, d, path):
+        with Wire(d.admin) as w:
+            status, _, body = w.send(b"GET %s HTTP/1.1\r\nHost: x\r\n\r\n" % path).answer()
+            return status, body.decode()
+
+    def test_pages(self):
+        with Daemon() as d:
+            with Wire(d.http) as w:
+                w.send(request("ListTables", {})).answer()
+                w.send(request("DescribeTable", {"TableName": "none"})).answer()
+            self.assertEqual(self.get(d, b"/healthz"), (200, "ok\n"))
+            self.assertEqual(self.get(d, b"/readyz"), (200, "ready\n"))
+            self.assertEqual(self.get(d, b"/else")[0], 404)
+            status, text = self.get(d, b"/metrics")
+            self.assertEqual(status, 200)
+            self.assertIn('dynax_requests_total{op="ListTables"} 1\n', text)
+            self.assertIn('{op="DescribeTable",type="ResourceNotFoundException",code="5"} 1\n', text)
+            for line in text.splitlines():
+                self.assertRegex(line, r'^(# (HELP|TYPE) \w+ .+|\w+({\w+="[^"]*"(,\w+="[^"]*")*})? [\d.e+]+)$')
+            names = re.findall(r"^# TYPE (\w+)", text, re.M)
+            self.assertEqual(len(names), len(set(names)))
+
+
+if __name__ == "__main__":
+    unittest.main()
