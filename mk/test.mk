@@ -49,6 +49,7 @@ $(B)/coherence: $(call obj,tests/integration/coherence.c tests/integration/histo
 
 .PHONY: faults
 faults: $(B)/cache_race $(B)/coherence $(B)/dynaxd
+	DYNAX_FAULTS_BUILD=1 DYNAXD=$(B)/dynaxd $(PYTEST) tests/integration/test_herd.py
 	DYNAX_FAULT=fill-delay=3000 $(B)/coherence $(B)/dynaxd 3
 	@for fault in no-epoch-check no-query-epoch; do echo "== must fail: $$fault"; \
 		DYNAX_FAULT=$$fault $(B)/cache_race 2 2>/dev/null; [ $$? = 1 ] || exit 1; \

@@ -1,0 +1,106 @@
+"""Requests that miss together cost one read, and none of them hangs (CCH-05). Needs a daemon built with FAULTS=1, whose reads
+of the store can be slow or fail on purpose; skipped for others."""
+
+import os
+import socket
+import struct
+import threading
+import time
+
+import pytest
+
+from daemon import Daemon
+from test_cache import BOTH, HASH, N, Refused, S, Wire, create, metric
+
+pytestmark = pytest.mark.skipif(not os.environ.get("DYNAX_FAULTS_BUILD"), reason="not built with FAULTS=1")
+
+HERD = 100
+
+
+def herd(daemon, op, body):
+    """Ask from many connections at once; the answers, or what was refused, and how long it took."""
+    wires = [Wire(daemon) for _ in range(HERD)]
+    for w in wires:
+        w.conn.connect()
+    answers = [None] * HERD
+    start = threading.Barrier(HERD)
+
+    def ask(i):
+        start.wait()
+        try:
+            answers[i] = wires[i](op, **body)
+        except Refused as refused:
+            answers[i] = refused
+
+    threads = [threading.Thread(target=ask, args=(i,)) for i in range(HERD)]
+    began = time.monotonic()
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(20)
+        assert not t.is_alive(), "a request hangs"
+    return answers, time.monotonic() - began
+
+
+def slow(**env):
+    return Daemon("--threads", "4", env={"DYNAX_FAULT": env.get("fault", "read-delay=200000")})
+
+
+def test_a_herd_costs_one_read():
+    with slow() as d:
+        wire = Wire(d)
+        t = create(wire, "herd", HASH)
+        wire("PutItem", TableName=t, Item={"pk": S("hot"), "d": S("x" * 390000)})
+        answers, took = herd(d, "GetItem", dict(TableName=t, Key={"pk": S("hot")}))
+        assert all(a["Item"]["d"]["S"] == "x" * 390000 for a in answers)
+        assert metric(d, "dynax_item_cache_fills_total") == 1
+        assert took < 5
+        assert d.stop() == 0
+
+
+def test_a_herd_of_queries_costs_one_read():
+    with slow() as d:
+        wire = Wire(d)
+        t = create(wire, "herd", BOTH)
+        wire("PutItem", TableName=t, Item={"pk": S("hot"), "sk": S("1"), "v": N(7)})
+        answers, _ = herd(d, "Query", dict(TableName=t, KeyConditionExpression="pk = :p",
+                                           ExpressionAttributeValues={":p": S("hot")}))
+        assert all(a["Items"][0]["v"] == N(7) for a in answers)
+        assert metric(d, "dynax_query_cache_fills_total") == 1
+        assert d.stop() == 0
+
+
+def test_a_leader_whose_client_is_gone():
+    with slow() as d:
+        wire = Wire(d)
+        t = create(wire, "herd", HASH)
+        wire("PutItem", TableName=t, Item={"pk": S("hot"), "v": N(1)})
+        leader = Wire(d)
+        leader.conn.connect()
+        body = b'{"TableName":"herd","Key":{"pk":{"S":"hot"}}}'
+        leader.conn.sock.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nX-Amz-Target: DynamoDB_20120810.GetItem\r\n"
+                                 b"Content-Type: application/x-amz-json-1.0\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        time.sleep(0.05)
+        leader.conn.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        leader.conn.sock.close()        # a reset, while its read is running
+        answers, took = herd(d, "GetItem", dict(TableName=t, Key={"pk": S("hot")}))
+        assert all(a["Item"]["v"] == N(1) for a in answers)
+        assert metric(d, "dynax_item_cache_fills_total") <= 2
+        assert took < 5
+        assert d.stop() == 0
+
+
+@pytest.mark.parametrize("op", ["GetItem", "Scan"])
+def test_an_error_is_not_cached(op):
+    with slow(fault="read-delay=100000,read-error") as d:
+        wire = Wire(d)
+        t = create(wire, "herd", HASH)
+        wire("PutItem", TableName=t, Item={"pk": S("hot"), "v": N(1)})
+        body = dict(TableName=t, Key={"pk": S("hot")}) if op == "GetItem" else dict(TableName=t)
+        answers, _ = herd(d, op, body)
+        refused = [a for a in answers if isinstance(a, Refused)]
+        assert refused
+        assert all(r.type == "InternalServerError" for r in refused)
+        got = wire(op, **body)
+        assert (got["Item"] if op == "GetItem" else got["Items"][0])["v"] == N(1)
+        assert d.stop() == 0
