@@ -25,7 +25,7 @@ static handler_fn *const handler[OP_COUNT] = {
 	[OP_DescribeTimeToLive] = op_describe,
 	[OP_ListTagsOfResource] = op_describe,
 	[OP_DescribeLimits] = op_describe,
-	[OP_DescribeEndpoints] = op_describe,
+	[OP_DescribeEndpoints] = op_describe_endpoints,
 	[OP_DescribeContinuousBackups] = op_describe,
 };
 

@@ -15,6 +15,9 @@ void op_query(struct call *c);       /* and Scan */
 /* op_transact_get.c: from one view, never from a cache */
 void op_transact_get_items(struct call *c);
 
+/* op_endpoints.c: by the proxy itself */
+void op_describe_endpoints(struct call *c);
+
 /* op_store.c: straight to the backend */
 void op_write(struct call *c);       /* all that changes items or the catalog */
 void op_describe(struct call *c);    /* all that reads the catalog */

@@ -27,6 +27,7 @@ struct server {
 	uint64_t descriptors, max_connections;
 	struct coherence coherence;
 	struct shared shared;
+	char http_address[300];
 	struct worker *worker[THREADS_MAX];
 	unsigned workers, started;
 	struct event_base *base;
@@ -72,6 +73,8 @@ static bool take_addresses(struct server *s, struct config_error *e)
 	s->listen_fd = listen_on(&s->config.listen, s->config.insecure, e);
 	if (s->listen_fd < 0)
 		return false;
+	snprintf(s->http_address, sizeof(s->http_address), "%s:%u", s->config.http.host, s->config.http.port);
+	s->shared.http_address = s->http_address;
 	s->admin_fd = listen_on(&s->config.admin, s->config.insecure, e);
 	return s->admin_fd >= 0;
 }

@@ -29,6 +29,7 @@ struct json_reader;
 /* What all workers share; constant while they run. Owned by the server. */
 struct shared {
 	const char *region;                /* for the health check's text */
+	const char *http_address;          /* "127.0.0.1:8000" */
 	struct backend *backend;
 	struct epochs *epochs;
 	struct item_cache *items;          /* NULL = off */
