@@ -188,12 +188,11 @@
 #define MSG_INDEX_KEY_EMPTY ERR_VALIDATION, "One or more parameter values are not valid. A value specified for a secondary " \
 	"index key is not supported. The AttributeValue for a key attribute cannot contain an empty %s value. " \
 	"IndexName: %.*s, IndexKey: %.*s"
-#define MSG_UPDATE_INDEX_KEY_TYPE ERR_VALIDATION, "The update expression attempted to update the secondary index key to " \
-	"unsupported type"
 #define MSG_UPDATE_INDEX_KEY_VALUE ERR_VALIDATION, "The update expression attempted to update a secondary index key to a " \
 	"value that is not supported"
 #define MSG_UPDATE_KEY ERR_VALIDATION, "One or more parameter values were invalid: Cannot update attribute %.*s. This " \
 	"attribute is part of the key"
+#define MSG_ATTRIBUTE_NAME_EMPTY ERR_VALIDATION, "One or more parameter values were invalid: Empty attribute name"
 #define MSG_ITEM_SIZE ERR_VALIDATION, "Item size has exceeded the maximum allowed size"
 #define MSG_UPDATE_SIZE ERR_VALIDATION, "Item size to update has exceeded the maximum allowed size"
 #define MSG_CONDITION_FAILED ERR_CONDITION_FAILED, "The conditional request failed"
@@ -209,7 +208,7 @@
 	"exactly one of the supported datatypes"
 #define MSG_ONE_ACTION ERR_VALIDATION, "TransactItems can only contain one of Check, Put, Update or Delete"
 #define MSG_ONE_ITEM_ONCE ERR_VALIDATION, "Transaction request cannot include multiple operations on one item"
-#define MSG_TRANSACTION_SIZE ERR_VALIDATION, "The aggregate size of the items in the transaction cannot exceed 4 MB"
+#define MSG_TRANSACTION_SIZE ERR_VALIDATION, "Transaction: the aggregate item size cannot exceed 4 MB"
 #define MSG_TRANSACTION_CANCELED ERR_TRANSACTION_CANCELED, "Transaction cancelled, please refer cancellation reasons for " \
 	"specific reasons [%.*s]"
 #define MSG_TOKEN_MISMATCH ERR_IDEMPOTENT_MISMATCH, "DynamoDB rejected the request because you retried a request with a " \
@@ -276,6 +275,16 @@
 #define MSG_TAGS_NONE ERR_VALIDATION, "Atleast one Tag needs to be provided as Input."
 #define MSG_TAG_KEYS_NONE ERR_VALIDATION, "Atleast one Tag Key needs to be provided as Input."
 #define MSG_TAGS_MANY ERR_VALIDATION, "Number of Tags exceed the current limit for the provided ResourceArn"
+#define MSG_TAG_KEY ERR_VALIDATION, "The Tag Key provided is invalid, Key: %.*s"
+#define MSG_TAG_VALUE ERR_VALIDATION, "The Tag Value provided is invalid, Value: %.*s"
+#define MSG_ARN_OF_OTHER TABLE_INVALID "Invalid resource arn provided, only table or stream is accepted. Provided " \
+	"resource arn: %.*s"
+#define MSG_ATTRIBUTES_REDEFINED TABLE_INVALID "Attributes cannot be redefined. Please check that your attribute has the " \
+	"same type as previously defined. Existing schema: Schema:[SchemaElement: key{%.*s:%.*s:HASH}] New schema: " \
+	"Schema:[SchemaElement: key{%.*s:%.*s:HASH}]"
+#define MSG_INDEX_UNDEFINED TABLE_INVALID "AttributeDefinitions is not specified for index: %.*s"
+#define MSG_INDEX_ONE_ACTION TABLE_INVALID "Only one global secondary index action is allowed per " \
+	"GlobalSecondaryIndexUpdate object"
 #define MSG_TAG_PREFIX ERR_VALIDATION, "Tag Key cannot be prefixed with aws:, Key: %.*s"
 #define MSG_TAG_TWICE ERR_VALIDATION, "Duplicate Tag Keys provided as input: Duplicate Tag Key found %.*s"
 #define MSG_TTL_ALREADY ERR_VALIDATION, "TimeToLive is already %s"

@@ -42,7 +42,7 @@ static enum err read_request(struct slice bytes, struct item_op *op, struct faul
 		return fault_set(f, MSG_WRITE_REQUEST_EMPTY);
 	op->kind = ITEM_PUT;
 	op->item = inner.m[PutRequest_Item];
-	return item_size(op->item) > ITEM_SIZE_MAX ? fault_set(f, MSG_ITEM_SIZE) : ERR_OK;
+	return check_put_item(op->item, f);
 }
 
 /* A put that lacks a key, or has it of another type, is told of in the words for keys here. */

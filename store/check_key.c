@@ -45,6 +45,13 @@ enum err store_check_key(const struct table *t, struct slice key, uint64_t *hash
 	return t->key.ranges != 0 ? check_part(&t->key.range[0], key, false, &v, f) : ERR_OK;
 }
 
+enum err check_put_item(struct slice item, struct fault *f)
+{
+	if (item_size(item) > ITEM_SIZE_MAX)
+		return fault_set(f, MSG_ITEM_SIZE);
+	return slice_present(map_get(item, SLICE_LIT(""))) ? fault_set(f, MSG_ATTRIBUTE_NAME_EMPTY) : ERR_OK;
+}
+
 static enum err check_item_part(const struct key_attr *a, struct slice item, bool hash, struct slice *v, struct fault *f)
 {
 	*v = map_get(item, a->name);
@@ -107,21 +114,21 @@ enum err check_index_keys(const struct table *t, struct slice item, struct fault
 	return ERR_OK;
 }
 
-/* Did the update give this attribute a new value of a kind that the index cannot take? */
-static enum err check_updated_attr(const struct key_attr *a, struct slice old, struct slice item, struct fault *f)
+/* Did the update give this attribute a value that the index cannot take? What it left as it was may be older than the
+ * index. */
+static enum err check_updated_attr(const struct table_index *x, const struct key_attr *a, bool hash, struct slice old,
+	struct slice item, bool expression, struct fault *f)
 {
 	struct slice v = map_get(item, a->name);
 
 	if (!slice_present(v) || (slice_present(old) && slice_eq(v, map_get(old, a->name))))
 		return ERR_OK;
-	if (value_type(v) != a->type)
-		return fault_set(f, MSG_UPDATE_INDEX_KEY_TYPE);
-	if (a->type != VALUE_N && value_bytes(v).n == 0)
+	if (expression && a->type != VALUE_N && value_type(v) == a->type && value_bytes(v).n == 0)
 		return fault_set(f, MSG_UPDATE_INDEX_KEY_VALUE);
-	return ERR_OK;
+	return check_index_attr(x, a, hash, item, f);
 }
 
-enum err check_updated_index_keys(const struct table *t, struct slice old, struct slice item, struct fault *f)
+enum err check_updated_index_keys(const struct table *t, struct slice old, struct slice item, bool expression, struct fault *f)
 {
 	enum err rc = ERR_OK;
 
@@ -129,11 +136,22 @@ enum err check_updated_index_keys(const struct table *t, struct slice old, struc
 		const struct table_index *x = &t->index[i];
 
 		for (unsigned k = 0; k < x->key.hashes && rc == ERR_OK; k++)
-			rc = check_updated_attr(&x->key.hash[k], old, item, f);
+			rc = check_updated_attr(x, &x->key.hash[k], true, old, item, expression, f);
 		for (unsigned k = 0; k < x->key.ranges && rc == ERR_OK; k++)
-			rc = check_updated_attr(&x->key.range[k], old, item, f);
+			rc = check_updated_attr(x, &x->key.range[k], false, old, item, expression, f);
 	}
-	return rc != ERR_OK ? rc : check_index_keys(t, item, f);
+	return rc;
+}
+
+bool check_index_takes(const struct table_index *x, struct slice item)
+{
+	enum err rc = ERR_OK;
+
+	for (unsigned k = 0; k < x->key.hashes && rc == ERR_OK; k++)
+		rc = check_index_attr(x, &x->key.hash[k], true, item, NULL);
+	for (unsigned k = 0; k < x->key.ranges && rc == ERR_OK; k++)
+		rc = check_index_attr(x, &x->key.range[k], false, item, NULL);
+	return rc == ERR_OK;
 }
 
 struct slice check_key_of(const struct table *t, struct slice item, struct arena *a)

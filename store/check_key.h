@@ -9,14 +9,19 @@
 /* Length and emptiness of one key value whose type is right. */
 enum err check_key_value(const struct key_attr *a, struct slice v, bool hash, struct fault *f)
 	__attribute__((warn_unused_result));
+/* What can be said of an item to be put without its table: its size, and its names. */
+enum err check_put_item(struct slice item, struct fault *f) __attribute__((warn_unused_result));
 /* The table's key inside an item that is to be put. Gives the hash of its partition key. */
 enum err check_item_key(const struct table *t, struct slice item, uint64_t *hash, struct fault *f)
 	__attribute__((warn_unused_result));
 /* Attributes of an item to be put that are keys of an index: absent, or of the right type and not empty. */
 enum err check_index_keys(const struct table *t, struct slice item, struct fault *f) __attribute__((warn_unused_result));
-/* The same of an item that an update made out of `old` (absent = none), in the words for updates. */
-enum err check_updated_index_keys(const struct table *t, struct slice old, struct slice item, struct fault *f)
+/* The same of the attributes that an update changed, `old` (absent = none) being the item before; an update by
+ * expression has words of its own for an empty value. */
+enum err check_updated_index_keys(const struct table *t, struct slice old, struct slice item, bool expression, struct fault *f)
 	__attribute__((warn_unused_result));
+/* Could this item, which may be older than the index, have been put with the index there? Otherwise it is not in it. */
+bool check_index_takes(const struct table_index *x, struct slice item);
 /* The Key of an item whose key has been checked: a canonical map in the arena; absent if memory is out. */
 struct slice check_key_of(const struct table *t, struct slice item, struct arena *a);
 

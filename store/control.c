@@ -115,7 +115,7 @@ enum err control_answer(struct write_batch *b, struct store_write *w, const stru
 	size_t at = record_begin(w->out);
 
 	record_key(w->out, &n, CreateTableOutput_TableDescription);
-	table_description_put(w->out, b->store, t, status, c);
+	table_description_put(w->out, b->store, t, status, w->req->op == OP_DeleteTable, c);
 	record_end(w->out, at, n);
 	return w->out->failed ? fault_set(&w->fault, MSG_NO_MEMORY) : ERR_OK;
 }
@@ -262,6 +262,8 @@ enum err create_table_prepare(struct store_reader *r, struct store_write *w)
 		return fault_set(&w->fault, MSG_TABLE_NAME_SHORT, SLICE_FMT(name));
 	enum err rc = create_table_check(in, w->req->arena, &w->fault);
 
+	if (rc == ERR_OK && record_has(in, CreateTableInput_Tags))
+		rc = table_tags_check(in->m[CreateTableInput_Tags], &w->fault);
 	if (rc != ERR_OK)
 		return rc;
 	*spec = control_spec_put(in, w->req->arena);

@@ -14,6 +14,8 @@ enum { CONTROL_LABEL_MAX = 40 };
 uint64_t control_now_ms(void);
 /* The table's name in a name or ARN. */
 struct slice control_table_name(struct slice name_or_arn);
+/* Tags of one request: their characters, number, and none twice. */
+enum err table_tags_check(struct slice tags, struct fault *f) __attribute__((warn_unused_result));
 /* Is this the ARN of a table? */
 enum err table_arn_check(struct slice arn, struct fault *f) __attribute__((warn_unused_result));
 /* The record, written anew from its members; absent if memory is out. */

@@ -245,23 +245,28 @@ static void put_stream(struct buf *b, unsigned *n, const struct store *s, const 
 
 /* Members in the order of their identifiers. */
 void table_description_put(struct buf *b, const struct store *s, const struct catalog_table *t, const char *status,
-	const struct counters *c)
+	bool brief, const struct counters *c)
 {
 	const struct record *spec = &t->spec;
 	struct units u = units_of(spec->m[CreateTableInput_ProvisionedThroughput]);
 	unsigned n = 0;
 	size_t at = record_begin(b);
 
-	put_copy(b, &n, TableDescription_AttributeDefinitions, spec->m[CreateTableInput_AttributeDefinitions]);
+	if (!brief)
+		put_copy(b, &n, TableDescription_AttributeDefinitions, spec->m[CreateTableInput_AttributeDefinitions]);
 	put_billing(b, &n, t);
-	record_put_double(b, &n, TableDescription_CreationDateTime, seconds(t->facts.created_ms));
+	if (!brief)
+		record_put_double(b, &n, TableDescription_CreationDateTime, seconds(t->facts.created_ms));
 	record_put_bool(b, &n, TableDescription_DeletionProtectionEnabled,
 		record_bool(spec, CreateTableInput_DeletionProtectionEnabled));
-	put_globals(b, &n, s, t, status, c + 1);
+	if (!brief)
+		put_globals(b, &n, s, t, status, c + 1);
 	record_put_int(b, &n, TableDescription_ItemCount, (int64_t)c->entries);
-	put_copy(b, &n, TableDescription_KeySchema, spec->m[CreateTableInput_KeySchema]);
+	if (!brief)
+		put_copy(b, &n, TableDescription_KeySchema, spec->m[CreateTableInput_KeySchema]);
 	put_stream(b, &n, s, t);
-	put_locals(b, &n, s, t, c + 1 + t->table.gsis);
+	if (!brief)
+		put_locals(b, &n, s, t, c + 1 + t->table.gsis);
 	put_copy(b, &n, TableDescription_OnDemandThroughput, spec->m[CreateTableInput_OnDemandThroughput]);
 	record_key(b, &n, TableDescription_ProvisionedThroughput);
 	put_throughput(b, u);

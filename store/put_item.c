@@ -1,5 +1,4 @@
 /* put_item - PutItem: what a worker checks before the writer is asked. */
-#include "protocol/messages.h"
 #include "store/check_key.h"
 #include "store/params.h"
 #include "store/write_plan.h"
@@ -28,9 +27,8 @@ static enum err check_request(struct store_reader *r, struct store_write *w, str
 	if (rc != ERR_OK)
 		return rc;
 	op->item = in->m[PutItemInput_Item];
-	if (item_size(op->item) > ITEM_SIZE_MAX)
-		return fault_set(f, MSG_ITEM_SIZE);
-	return write_bind(r, w, in, &put_op, op, f);
+	rc = check_put_item(op->item, f);
+	return rc == ERR_OK ? write_bind(r, w, in, &put_op, op, f) : rc;
 }
 
 enum err put_item_prepare(struct store_reader *r, struct store_write *w)

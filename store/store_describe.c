@@ -40,7 +40,7 @@ static enum err describe_table(struct store_reader *r, const struct request *req
 	size_t at = record_begin(out);
 
 	record_key(out, &n, DescribeTableOutput_Table);
-	table_description_put(out, r->store, t, "ACTIVE", c);
+	table_description_put(out, r->store, t, "ACTIVE", false, c);
 	record_end(out, at, n);
 	return ERR_OK;
 }

@@ -178,20 +178,54 @@ enum err table_arn_check(struct slice arn, struct fault *f)
 		return fault_set(f, MSG_NOT_AN_ARN, SLICE_FMT(arn));
 	if (!slice_starts_with(arn, SLICE_LIT("arn:aws:dynamodb:")) || control_table_name(arn).n == arn.n)
 		return fault_set(f, MSG_RESOURCE_ARN, SLICE_FMT(arn));
+	struct slice name = control_table_name(arn);
+
+	if (memchr(name.p, '/', name.n) != NULL)
+		return fault_set(f, MSG_ARN_OF_OTHER, SLICE_FMT(arn));
 	return ERR_OK;
 }
 
-static enum err check_new_tags(struct slice tags, struct fault *f)
+/* Letters of any script, digits, spaces, and a few signs. */
+static bool tag_text_ok(struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		uint8_t c = s.p[i];
+		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c >= 0x80;
+
+		if (!letter && (c == 0 || strchr(" +-=._:/@", c) == NULL))
+			return false;
+	}
+	return true;
+}
+
+static enum err check_tag(struct slice bytes, struct slice *key, struct fault *f)
+{
+	struct record t;
+
+	if (!record_open(&t, &shape_Tag, bytes))
+		return fault_set(f, MSG_TAGS_NONE);
+	struct slice value = record_str(&t, Tag_Value);
+
+	*key = record_str(&t, Tag_Key);
+	if (!tag_text_ok(*key))
+		return fault_set(f, MSG_TAG_KEY, SLICE_FMT(*key));
+	return tag_text_ok(value) ? ERR_OK : fault_set(f, MSG_TAG_VALUE, SLICE_FMT(value));
+}
+
+enum err table_tags_check(struct slice tags, struct fault *f)
 {
 	struct mp m = mp_open(tags);
 	uint32_t n = mp_array(&m);
 
-	if (n == 0)
-		return fault_set(f, MSG_TAGS_NONE);
+	if (n > TAGS_MAX)
+		return fault_set(f, MSG_TAGS_MANY);
 	for (; n > 0; n--) {
-		struct slice key = tag_key(mp_skip(&m));
+		struct slice key;
+		enum err rc = check_tag(mp_skip(&m), &key, f);
 		struct mp rest = m;
 
+		if (rc != ERR_OK)
+			return rc;
 		if (slice_starts_with(key, SLICE_LIT("aws:")))
 			return fault_set(f, MSG_TAG_PREFIX, SLICE_FMT(key));
 		for (uint32_t k = n - 1; k > 0; k--)
@@ -205,9 +239,14 @@ enum err tag_resource_prepare(struct store_reader *r, struct store_write *w)
 {
 	enum err rc = table_arn_check(record_str(&w->req->in, TagResourceInput_ResourceArn), &w->fault);
 
+	uint32_t n;
+
 	(void)r;
+	record_list(&w->req->in, TagResourceInput_Tags, &n);
 	w->plan->apply = tag_resource_apply;
-	return rc == ERR_OK ? check_new_tags(w->req->in.m[TagResourceInput_Tags], &w->fault) : rc;
+	if (rc == ERR_OK && n == 0)
+		return fault_set(&w->fault, MSG_TAGS_NONE);
+	return rc == ERR_OK ? table_tags_check(w->req->in.m[TagResourceInput_Tags], &w->fault) : rc;
 }
 
 enum err untag_resource_prepare(struct store_reader *r, struct store_write *w)

@@ -83,12 +83,13 @@ static enum err read_action(struct store_reader *r, struct store_write *w, struc
 	size_t bytes_of = item_size(op->key);
 
 	*total += bytes_of;
-	if (bytes_of > ITEM_SIZE_MAX)
-		return fault_set(&w->fault, MSG_ITEM_SIZE);
+	rc = op->kind == ITEM_PUT ? check_put_item(op->item, &w->fault) : ERR_OK;
+	if (rc != ERR_OK)
+		return rc;
 	return write_bind(r, w, &rec, &a->params, op, &w->fault);
 }
 
-/* What is wrong with the key is the action's own fault. */
+/* What is wrong with the key is the action's own fault; the service looks no further than the first such. */
 static enum err address(struct store_write *w, const struct table *t, struct item_op *op, struct fault *own)
 {
 	struct slice key = op->key;
@@ -110,7 +111,7 @@ static enum err address_all(struct store_reader *r, struct store_write *w, struc
 	bool cancelled = false;
 	struct mp m = record_list(&w->req->in, TransactWriteItemsInput_TransactItems, &n);
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && !cancelled; i++) {
 		const struct action *a;
 		const struct table *t;
 		struct record rec;
@@ -126,7 +127,7 @@ static enum err address_all(struct store_reader *r, struct store_write *w, struc
 		if (rc != ERR_OK)
 			return rc;
 		reason[i] = (struct cancel_reason){ .code = own.code, .text = own.text };
-		cancelled |= own.code != ERR_OK;
+		cancelled = own.code != ERR_OK;
 	}
 	return cancelled ? cancel_set(&w->fault, reason, n) : ERR_OK;
 }

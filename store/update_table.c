@@ -116,8 +116,11 @@ static void change_settings(struct change *c)
 
 /* ---- attribute definitions ---- */
 
-static bool defines(struct slice list, struct slice name)
+/* Absent if the list (which may be absent) does not define it. */
+static struct slice defined_type(struct slice list, struct slice name)
 {
+	if (!slice_present(list))
+		return SLICE_NONE;
 	struct mp m = mp_open(list);
 
 	for (uint32_t n = mp_array(&m); n > 0; n--) {
@@ -125,9 +128,9 @@ static bool defines(struct slice list, struct slice name)
 
 		if (record_open(&d, &shape_AttributeDefinition, mp_skip(&m))
 		    && slice_eq(record_str(&d, AttributeDefinition_AttributeName), name))
-			return true;
+			return record_str(&d, AttributeDefinition_AttributeType);
 	}
-	return false;
+	return SLICE_NONE;
 }
 
 static bool schema_uses(struct mp m, uint32_t n, struct slice name)
@@ -188,7 +191,7 @@ static uint32_t put_definitions(struct buf *b, struct slice list, struct slice e
 			continue;
 		struct slice name = record_str(&d, AttributeDefinition_AttributeName);
 
-		if ((slice_present(except) && defines(except, name)) || (spec != NULL && !spec_uses(spec, name)))
+		if (slice_present(defined_type(except, name)) || (spec != NULL && !spec_uses(spec, name)))
 			continue;
 		buf_put_slice(b, bytes);
 		kept++;
@@ -217,6 +220,38 @@ static struct slice definitions(struct change *c, const struct record *used)
 }
 
 /* ---- global indexes ---- */
+
+/* Every key of a new index must be defined by the request itself, and not anew. */
+static enum err check_definitions(const struct change *c, const struct record *x, struct fault *f)
+{
+	struct slice given = c->in->m[UpdateTableInput_AttributeDefinitions];
+	struct slice old = c->spec.m[CreateTableInput_AttributeDefinitions];
+	uint32_t n;
+
+	for (struct mp m = record_list(x, CreateGlobalSecondaryIndexAction_KeySchema, &n); n > 0; n--) {
+		struct record e;
+
+		if (!record_open(&e, &shape_KeySchemaElement, mp_skip(&m)))
+			return fault_set(f, MSG_CATALOG_DAMAGED);
+		struct slice name = record_str(&e, KeySchemaElement_AttributeName);
+		struct slice type = defined_type(given, name), before = defined_type(old, name);
+
+		if (!slice_present(type))
+			return fault_set(f, MSG_INDEX_UNDEFINED, SLICE_FMT(record_str(x, CreateGlobalSecondaryIndexAction_IndexName)));
+		if (slice_present(before) && !slice_eq(before, type))
+			return fault_set(f, MSG_ATTRIBUTES_REDEFINED, SLICE_FMT(name), SLICE_FMT(before), SLICE_FMT(name),
+				SLICE_FMT(type));
+	}
+	return ERR_OK;
+}
+
+static bool local_named(const struct catalog_table *t, struct slice name)
+{
+	for (unsigned i = 0; i < t->table.lsis; i++)
+		if (slice_eq(t->table.index[t->table.gsis + i].name, name))
+			return true;
+	return false;
+}
 
 static int index_place(const struct catalog_table *t, struct slice name)
 {
@@ -287,16 +322,22 @@ static enum err create_index(struct change *c, struct slice bytes, struct fault 
 
 	if (!record_open(&x, &shape_CreateGlobalSecondaryIndexAction, bytes))
 		return fault_set(f, MSG_INDEX_UPDATE_EMPTY);
-	if (index_place(c->old, record_str(&x, CreateGlobalSecondaryIndexAction_IndexName)) >= 0)
+	struct slice name = record_str(&x, CreateGlobalSecondaryIndexAction_IndexName);
+
+	if (index_place(c->old, name) >= 0 || local_named(c->old, name))
 		return fault_set(f, MSG_INDEX_EXISTS);
-	if (c->old->building || c->created || c->dropped != 0)
+	if (c->old->building)
 		return fault_set(f, MSG_INDEX_ONE_AT_ONCE);
 	if (c->old->table.gsis == TABLE_GSI_MAX)
 		return fault_set(f, MSG_INDEX_LIMIT);
+	enum err rc = check_definitions(c, &x, f);
+
+	if (rc != ERR_OK)
+		return rc;
 	c->spec.m[CreateTableInput_AttributeDefinitions] = definitions(c, NULL);
 	if (!slice_present(c->spec.m[CreateTableInput_AttributeDefinitions]))
 		return no_memory(f);
-	enum err rc = global_index_check(&c->spec, CreateTableInput_AttributeDefinitions, bytes, c->on_demand, c->arena, f);
+	rc = global_index_check(&c->spec, CreateTableInput_AttributeDefinitions, bytes, c->on_demand, c->arena, f);
 
 	if (rc == ERR_OK)
 		rc = replace_index(c, -1, bytes, f);
@@ -319,8 +360,6 @@ static enum err delete_index(struct change *c, struct slice bytes, struct fault 
 
 	if (at < 0)
 		return fault_set(f, MSG_TABLE_UNKNOWN);
-	if (c->created || c->dropped != 0)
-		return fault_set(f, MSG_INDEX_ONE_AT_ONCE);
 	c->dropped = c->old->table.index[at].id;
 	move_ids(&c->draft, (unsigned)at, false, 0);
 	return replace_index(c, at, SLICE_NONE, f);
@@ -376,10 +415,8 @@ static enum err change_indexes(struct change *c, struct fault *f)
 			rc = create_index(c, u.m[GlobalSecondaryIndexUpdate_Create], f);
 		else if (record_has(&u, GlobalSecondaryIndexUpdate_Delete))
 			rc = delete_index(c, u.m[GlobalSecondaryIndexUpdate_Delete], f);
-		else if (record_has(&u, GlobalSecondaryIndexUpdate_Update))
-			rc = update_index(c, u.m[GlobalSecondaryIndexUpdate_Update], f);
 		else
-			return fault_set(f, MSG_INDEX_UPDATE_EMPTY);
+			rc = update_index(c, u.m[GlobalSecondaryIndexUpdate_Update], f);
 	}
 	return rc;
 }
@@ -463,17 +500,42 @@ static enum err update_table_apply(struct write_batch *b, struct store_write *w)
 	return rc;
 }
 
+/* One action for each update, and one index at a time that comes or goes. */
+static enum err check_index_updates(const struct record *in, struct fault *f)
+{
+	uint32_t n;
+	unsigned online = 0;
+
+	for (struct mp m = record_list(in, UpdateTableInput_GlobalSecondaryIndexUpdates, &n); n > 0; n--) {
+		struct record u;
+
+		if (!record_open(&u, &shape_GlobalSecondaryIndexUpdate, mp_skip(&m)))
+			return fault_set(f, MSG_INDEX_UPDATE_EMPTY);
+		bool create = record_has(&u, GlobalSecondaryIndexUpdate_Create);
+		bool delete = record_has(&u, GlobalSecondaryIndexUpdate_Delete);
+		unsigned actions = create + delete + record_has(&u, GlobalSecondaryIndexUpdate_Update);
+
+		if (actions != 1)
+			return actions == 0 ? fault_set(f, MSG_INDEX_UPDATE_EMPTY) : fault_set(f, MSG_INDEX_ONE_ACTION);
+		online += create + delete;
+	}
+	return online > 1 ? fault_set(f, MSG_INDEX_ONE_AT_ONCE) : ERR_OK;
+}
+
 enum err update_table_prepare(struct store_reader *r, struct store_write *w)
 {
 	static const unsigned any[] = { UpdateTableInput_BillingMode, UpdateTableInput_DeletionProtectionEnabled,
-		UpdateTableInput_GlobalSecondaryIndexUpdates, UpdateTableInput_OnDemandThroughput,
+		UpdateTableInput_OnDemandThroughput,
 		UpdateTableInput_ProvisionedThroughput, UpdateTableInput_SSESpecification, UpdateTableInput_StreamSpecification,
 		UpdateTableInput_TableClass, UpdateTableInput_WarmThroughput };
-	bool some = false;
+	uint32_t updates;
 
 	(void)r;
+	record_list(&w->req->in, UpdateTableInput_GlobalSecondaryIndexUpdates, &updates);
+	bool some = updates != 0;
+
 	for (size_t i = 0; i < sizeof any / sizeof *any; i++)
 		some |= record_has(&w->req->in, any[i]);
 	w->plan->apply = update_table_apply;
-	return some ? ERR_OK : fault_set(&w->fault, MSG_UPDATE_NOTHING);
+	return some ? check_index_updates(&w->req->in, &w->fault) : fault_set(&w->fault, MSG_UPDATE_NOTHING);
 }

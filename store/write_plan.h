@@ -31,6 +31,7 @@ struct item_op {
 	struct slice item;              /* of ITEM_PUT */
 	struct condition *condition;    /* or NULL */
 	struct update *update;          /* of ITEM_UPDATE; NULL changes nothing but makes the item exist */
+	bool by_expression;             /* the update is an UpdateExpression */
 	bool old_on_failure;            /* ReturnValuesOnConditionCheckFailure = ALL_OLD */
 	/* Filled by the writer: images (absent = none), and what it cost. */
 	struct slice old, new;
