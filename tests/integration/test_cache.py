@@ -134,6 +134,38 @@ def test_scans_follow_writes(wire, c):
     assert wire("Scan", TableName=c)["Count"] == 1
 
 
+def test_index_queries_follow_writes(wire):
+    shape = dict(
+        KeySchema=BOTH["KeySchema"],
+        AttributeDefinitions=BOTH["AttributeDefinitions"] + [{"AttributeName": a, "AttributeType": "S"} for a in ("g", "l")],
+        GlobalSecondaryIndexes=[{"IndexName": "by-g", "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
+                                 "Projection": {"ProjectionType": "ALL"}}],
+        LocalSecondaryIndexes=[{"IndexName": "by-l", "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"},
+                                                                   {"AttributeName": "l", "KeyType": "RANGE"}],
+                                "Projection": {"ProjectionType": "ALL"}}])
+    t = create(wire, f"indexed-{next(numbers)}", shape)
+    by_g = dict(TableName=t, IndexName="by-g", KeyConditionExpression="g = :g")
+    by_l = dict(TableName=t, IndexName="by-l", KeyConditionExpression="pk = :p", ExpressionAttributeValues={":p": S("a")})
+
+    def counts(expected):
+        for _ in range(2):
+            got = [wire("Query", **by_g, ExpressionAttributeValues={":g": S(g)})["Count"] for g in "xy"]
+            got += [wire("Query", **by_l)["Count"], wire("Scan", TableName=t, IndexName="by-g")["Count"]]
+            assert got == expected
+        assert wire.cache == "hit"
+
+    item = {"pk": S("a"), "sk": S("1"), "g": S("x"), "l": S("1")}
+    counts([0, 0, 0, 0])
+    wire("PutItem", TableName=t, Item=item)
+    counts([1, 0, 1, 1])
+    wire("PutItem", TableName=t, Item={**item, "g": S("y")})
+    counts([0, 1, 1, 1])
+    wire("PutItem", TableName=t, Item={"pk": S("b"), "sk": S("1"), "g": S("x")})
+    counts([1, 1, 1, 2])
+    wire("UpdateItem", TableName=t, Key={"pk": S("a"), "sk": S("1")}, UpdateExpression="REMOVE g, l")
+    counts([1, 0, 0, 1])
+
+
 def test_absence_is_cached_until_it_ends(wire, h, c):  # CCH-03
     ask = dict(TableName=c, KeyConditionExpression="pk = :p", ExpressionAttributeValues={":p": S("n1")})
     for _ in range(2):
