@@ -75,6 +75,7 @@ const char *dynax_item_error(const struct dynax_item *item)
 
 static void mistake(struct dynax_item *item, const char *what, const char *name)
 {
+	item->encoded = SLICE_NONE;
 	if (item->mistake != NULL)
 		return;
 	if (name != NULL && !item->list)
