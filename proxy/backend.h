@@ -84,8 +84,14 @@ struct backend {
 	const struct backend_ops *ops;
 };
 
-/* backend_embedded.c: the store in this process. reader_threads: for reads that may wait for a disk; 0 = 4. */
-enum err backend_embedded_open(const struct store_opts *o, unsigned reader_threads, struct backend **b, struct fault *f)
+/* backend_embedded.c: the store in this process. */
+enum hand_over { HAND_OVER_AUTO, HAND_OVER_ALWAYS, HAND_OVER_NEVER };
+struct embedded_opts {                   /* zero = default */
+	struct store_opts store;
+	unsigned reader_threads;         /* for reads that may wait for a disk: 4 */
+	enum hand_over hand_over;        /* when reads go to them; AUTO: when the data may not fit in memory */
+};
+enum err backend_embedded_open(const struct embedded_opts *o, struct backend **b, struct fault *f)
 	__attribute__((warn_unused_result));
 
 #endif

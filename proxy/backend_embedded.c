@@ -39,6 +39,7 @@ struct embedded {
 	struct backend base;
 	struct store *store;
 	struct pool pool;
+	enum hand_over hand_over;
 	_Atomic bool cold;               /* reads may wait for the disk */
 };
 
@@ -208,6 +209,8 @@ static void measure(struct embedded *e)
 	struct store_stats s;
 	bool cold;
 
+	if (e->hand_over != HAND_OVER_AUTO)
+		return;
 	store_stats(e->store, &s);
 	cold = s.engine.map_used_bytes > memory_available();
 	if (cold != atomic_exchange_explicit(&e->cold, cold, memory_order_relaxed))
@@ -445,7 +448,7 @@ static const struct backend_ops embedded_ops = {
 	.close = op_close,
 };
 
-enum err backend_embedded_open(const struct store_opts *o, unsigned reader_threads, struct backend **b, struct fault *f)
+enum err backend_embedded_open(const struct embedded_opts *o, struct backend **b, struct fault *f)
 {
 	struct embedded *e = calloc(1, sizeof(*e));
 	enum err rc;
@@ -453,13 +456,15 @@ enum err backend_embedded_open(const struct store_opts *o, unsigned reader_threa
 	if (e == NULL)
 		return fault_set(f, MSG_NO_MEMORY);
 	e->base.ops = &embedded_ops;
-	rc = store_open(o, &e->store, f);
+	e->hand_over = o->hand_over;
+	atomic_init(&e->cold, o->hand_over == HAND_OVER_ALWAYS);
+	rc = store_open(&o->store, &e->store, f);
 	if (rc != ERR_OK) {
 		free(e);
 		return rc;
 	}
 	*b = &e->base;
-	if (!pool_start(e, reader_threads)) {
+	if (!pool_start(e, o->reader_threads)) {
 		op_close(b);
 		return fault_set(f, ERR_NO_MEMORY, "cannot start reader threads");
 	}

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { TEXT, ADDRESS, BYTES, COUNT, MILLIS, DURABILITY, LEVEL, FLAG, SWITCH };
+enum kind { TEXT, ADDRESS, BYTES, COUNT, MILLIS, DURABILITY, LEVEL, HAND_OVER, FLAG, SWITCH };
 
 struct option {
 	const char *name;
@@ -47,6 +47,7 @@ static const struct option options[] = {
 	{ "drain-timeout", MILLIS, FIELD(drain_timeout), "10000", RELOAD, "MS", "time for running requests at shutdown" },
 	{ "max-connections", COUNT, FIELD(max_connections), "0", RESTART, "N", "0 = what the limit of descriptors allows" },
 	{ "reader-threads", COUNT, FIELD(reader_threads), "4", RESTART, "N", "for reads that may wait for a disk" },
+	{ "hand-over", HAND_OVER, FIELD(hand_over), "auto", RESTART, "auto|always|never", "reads to reader threads: if data exceed memory" },
 	{ "overlay", BYTES, FIELD(overlay), "512M", RESTART, "BYTES", "recent writes kept in memory until checkpointed" },
 	{ "map-max", BYTES, FIELD(map_max), "1024G", RESTART, "BYTES", "the database grows up to this" },
 };
@@ -154,6 +155,7 @@ static bool parse_switch(const char *s, bool *out)
 static bool set_value(struct config *c, const struct option *o, const char *s)
 {
 	static const char *const durability[] = { "sync", "async", "none" };
+	static const char *const hand_over[] = { "auto", "always", "never" };
 	char *field = (char *)c + o->at;
 	uint64_t v = 0;
 	unsigned word = 0;
@@ -190,6 +192,9 @@ static bool set_value(struct config *c, const struct option *o, const char *s)
 		ok = parse_word(s, log_level_name, LOG_LEVELS, &word);
 		if (ok)
 			*(enum log_level *)(void *)field = (enum log_level)word;
+		break;
+	case HAND_OVER:
+		ok = parse_word(s, hand_over, 3, (unsigned *)(void *)field);
 		break;
 	case FLAG:
 	case SWITCH:

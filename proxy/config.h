@@ -38,6 +38,7 @@ struct config {
 	uint64_t idle_timeout, head_timeout, body_timeout, write_timeout, drain_timeout; /* ms */
 	unsigned max_connections;      /* 0 = what descriptors allow */
 	unsigned reader_threads;
+	unsigned hand_over;            /* enum hand_over */
 	uint64_t overlay, map_max;
 };
 

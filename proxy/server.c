@@ -100,11 +100,15 @@ static bool make_caches(struct server *s, struct config_error *e)
 static bool open_store(struct server *s, struct config_error *e)
 {
 	const struct config *c = &s->config;
-	struct store_opts o = {
-		.engine = { .dir = c->memory ? NULL : c->data, .durability = c->durability, .overlay_bytes = c->overlay,
-			.map_max_bytes = c->map_max },
-		.observer = coherence_observer(&s->coherence),
-		.region = c->region,
+	struct embedded_opts o = {
+		.store = {
+			.engine = { .dir = c->memory ? NULL : c->data, .durability = c->durability, .overlay_bytes = c->overlay,
+				.map_max_bytes = c->map_max },
+			.observer = coherence_observer(&s->coherence),
+			.region = c->region,
+		},
+		.reader_threads = c->reader_threads,
+		.hand_over = (enum hand_over)c->hand_over,
 	};
 	struct arena a;
 	struct fault f;
@@ -112,7 +116,7 @@ static bool open_store(struct server *s, struct config_error *e)
 
 	arena_init(&a, 0);
 	fault_init(&f, &a);
-	rc = backend_embedded_open(&o, c->reader_threads, &s->shared.backend, &f);
+	rc = backend_embedded_open(&o, &s->shared.backend, &f);
 	if (rc != ERR_OK)
 		fail(e, f.text != NULL ? f.text : err_type(rc));
 	arena_release(&a);

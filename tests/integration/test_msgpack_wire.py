@@ -71,9 +71,11 @@ class Frames:
 
 
 class MsgpackWire(unittest.TestCase):
+    OPTIONS = ()
+
     @classmethod
     def setUpClass(cls):
-        cls.daemon = Daemon("--head-timeout", "1000", "--body-timeout", "1000", "--threads", "2")
+        cls.daemon = Daemon("--head-timeout", "1000", "--body-timeout", "1000", "--threads", "2", *cls.OPTIONS)
         cls.addClassCleanup(cls.daemon.kill)
         with Wire(cls.daemon.http) as w:
             assert w.send(request("CreateTable", TABLE)).answer()[0] == 200
@@ -202,6 +204,11 @@ class MsgpackWire(unittest.TestCase):
                 pass
             f.socket.close()
         self.assertEqual((self.outcome("head_deadline"), self.outcome("body_deadline")), (before[0] + 1, before[1] + 1))
+
+
+class MsgpackHandOver(MsgpackWire):
+    """The same with every read on the reader threads."""
+    OPTIONS = ("--hand-over", "always")
 
 
 if __name__ == "__main__":
