@@ -2,6 +2,7 @@
  *
  * SEED=n repeats a run, STEPS=n makes it longer. */
 #include <criterion/criterion.h>
+#include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -446,4 +447,30 @@ Test(store_random, ephemeral)
 		step(r);
 	fixture_free(r->fx);
 	free(r);
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+	(void)st, (void)flag, (void)ftw;
+	return remove(path);
+}
+
+Test(store_random, durable_with_reopening)
+{
+	char dir[] = "/tmp/dynax-store-XXXXXX";
+
+	cr_assert_not_null(mkdtemp(dir));
+	struct random_run *r = start(dir);
+
+	for (int n = steps(600); r->step < n; r->step++) {
+		step(r);
+		if (rnd(r, 100) == 0)
+			fixture_reopen(r->fx);
+	}
+	fixture_reopen(r->fx);
+	do_scan(r);
+	do_describe(r);
+	fixture_free(r->fx);
+	free(r);
+	nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
