@@ -74,9 +74,7 @@ static enum err declare_readable(struct write_batch *b, struct store_write *w, c
 	enum err rc = control_draft(ct, w->req->arena, &d, &w->fault);
 
 	if (rc == ERR_OK) {
-		bool *building = (bool *)(uintptr_t)d.building; /* ours: control_draft made it */
-
-		building[at] = false;
+		d.building[at] = false;
 		d.spec = control_spec_put(&ct->spec, w->req->arena);
 		rc = slice_present(d.spec) ? control_put_table(&t, &d, &next, &w->fault) : fault_set(&w->fault, MSG_NO_MEMORY);
 		write_txn_change(&t, &(struct store_change){ .table = ct->table.index[at].id, .whole = true });
@@ -112,7 +110,7 @@ static void written(struct store_write *w)
 /* Have the writer do a page, and wait for it. */
 static enum err write_page(struct backfill *b, struct page *p)
 {
-	struct request req = { .op = OP_UpdateTable, .arena = &b->arena };
+	struct request req = { .op = OP_UpdateTable, .arena = &b->arena }; /* no record: nobody reads it */
 	struct write_plan plan = { .apply = page_apply, .control = p };
 	struct buf out;
 	struct store_write w = { .req = &req, .out = &out, .plan = &plan, .done = written, .arg = b };

@@ -102,8 +102,8 @@ void catalog_table_unref(struct catalog_table **t);
 /* What a table is made from; encodes into out as the engine keeps it. */
 struct catalog_draft {
 	uint32_t id;
-	const uint32_t *index_id;        /* global ones, then local ones, as in spec */
-	const bool *building;            /* which of them are not filled yet; NULL = none */
+	uint32_t *index_id;              /* global ones, then local ones, as in spec */
+	bool *building;                  /* which of them are not filled yet; NULL = none */
 	unsigned indexes;
 	struct catalog_facts facts;
 	struct slice spec;               /* CreateTableInput */

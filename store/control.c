@@ -75,7 +75,8 @@ enum err control_draft(const struct catalog_table *t, struct arena *a, struct ca
 	return ERR_OK;
 }
 
-void control_adopt(struct write_batch *b, struct catalog *next)
+/* A catalog made in this batch, not yet published. */
+static void adopt(struct write_batch *b, struct catalog *next)
 {
 	catalog_discard(&b->next); /* an earlier one of this batch; its tables live on in this one */
 	b->next = next;
@@ -89,7 +90,7 @@ enum err control_end(struct write_txn *t, struct catalog **next, enum err rc, st
 	else
 		write_txn_abort(t);
 	if (rc == ERR_OK)
-		control_adopt(t->batch, *next);
+		adopt(t->batch, *next);
 	else
 		catalog_discard(next);
 	return rc;

@@ -37,7 +37,6 @@ enum err control_draft(const struct catalog_table *t, struct arena *a, struct ca
 void control_drop(struct write_txn *t, uint32_t id);
 /* rc ERR_OK: commit, and *next is the batch's catalog. Otherwise undo all. */
 enum err control_end(struct write_txn *t, struct catalog **next, enum err rc, struct fault *f) __attribute__((warn_unused_result));
-void control_adopt(struct write_batch *b, struct catalog *next);
 
 /* Counters of a table and its indexes (DESCRIBED_MAX at most). */
 enum err control_counters(struct write_batch *b, const struct table *t, struct counters *c, struct fault *f)

@@ -8,7 +8,8 @@
 
 enum { DESCRIBED_MAX = 1 + TABLE_GSI_MAX + TABLE_LSI_MAX };
 
-/* Append a TableDescription; brief: without schema and indexes, as DeleteTable answers. c[0] counts the table, c[1 ...] its indexes in the order of table->index. */
+/* Append a TableDescription; brief: without schema and indexes, as DeleteTable answers. c[0] counts the table, c[1 ...]
+ * its indexes in the order of table->index. */
 void table_description_put(struct buf *out, const struct store *s, const struct catalog_table *t, const char *status,
 	bool brief, const struct counters *c);
 /* The ARN of a table, in the arena; NULL if memory is out. */

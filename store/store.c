@@ -105,6 +105,7 @@ void store_reader_free(struct store_reader **r)
 
 void store_reader_quiesce(struct store_reader *r)
 {
+	r->of_view = NULL; /* may be freed from now on, though a view should not be open here */
 	catalog_quiesce(&r->catalog);
 }
 
@@ -112,11 +113,14 @@ void store_reader_release(struct store_reader *r)
 {
 	if (r->view != NULL)
 		view_close(&r->view);
+	r->of_view = NULL;
 }
 
 enum err reader_view(struct store_reader *r, struct view **v, struct fault *f)
 {
 	if (r->view == NULL) {
+		/* First the catalog, then the view: the writer publishes them the other way round. */
+		r->of_view = catalog_current(&r->store->catalog, &r->catalog);
 		enum err rc = view_open(r->store->engine, &r->view, f);
 
 		if (rc != ERR_OK)
@@ -128,7 +132,7 @@ enum err reader_view(struct store_reader *r, struct view **v, struct fault *f)
 
 const struct catalog *reader_catalog(struct store_reader *r)
 {
-	return catalog_current(&r->store->catalog, &r->catalog);
+	return r->of_view != NULL ? r->of_view : catalog_current(&r->store->catalog, &r->catalog);
 }
 
 /* ---- tables ---- */

@@ -37,13 +37,15 @@ struct store_reader {
 	struct store *store;
 	struct expr_cache *exprs;         /* expressions parsed lately */
 	struct view *view;                /* between the first read and store_reader_release; or NULL */
+	const struct catalog *of_view;    /* the catalog while there is a view: not newer than it; or NULL */
 	struct catalog_reader catalog;
 	struct buf key;                   /* of store_get; and for whoever needs key bytes for a moment */
 };
 
 /* The reader's view: opened at need, the same until store_reader_release. */
 enum err reader_view(struct store_reader *r, struct view **v, struct fault *f) __attribute__((warn_unused_result));
-/* The newest catalog; it and its tables may be used until the next store_reader_quiesce. Never NULL. */
+/* The newest catalog that is not newer than the reader's view: an index that it calls readable is whole in the view.
+ * It and its tables may be used until the next store_reader_quiesce. Never NULL. */
 const struct catalog *reader_catalog(struct store_reader *r);
 /* store_table, or ResourceNotFoundException. */
 enum err reader_table(struct store_reader *r, struct slice name, const struct table **t, struct fault *f)

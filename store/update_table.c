@@ -298,8 +298,8 @@ static enum err replace_index(struct change *c, int skip, struct slice with, str
 /* Ids and states of the draft with place `at` taken out, or opened. */
 static void move_ids(struct catalog_draft *d, unsigned at, bool insert, uint32_t id)
 {
-	uint32_t *ids = (uint32_t *)(uintptr_t)d->index_id; /* ours: control_draft made them */
-	bool *building = (bool *)(uintptr_t)d->building;
+	uint32_t *ids = d->index_id;
+	bool *building = d->building;
 	unsigned rest = d->indexes - at - !insert;
 
 	if (insert) {

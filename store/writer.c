@@ -10,6 +10,8 @@
 #include "store/write_txn.h"
 
 enum { BATCH_MAX = 1024 };
+/* A batch ends with the write that brings its requests beyond this: one flush must not wait for hundreds of megabytes. */
+#define BATCH_BYTES ((size_t)8 * 1024 * 1024)
 
 struct writer {
 	struct store *store;
@@ -46,18 +48,21 @@ void writer_submit(struct writer *w, struct store_write *write)
 		pthread_cond_signal(&w->wake);
 }
 
-/* Wait for work; the first batch_max writes of the queue, or NULL when stopping and all is done. */
+/* Wait for work; the first writes of the queue, or NULL when stopping and all is done. */
 static struct store_write *take(struct writer *w, unsigned *n)
 {
 	struct store_write *list, **end = &list;
+	size_t bytes = 0;
 
 	*n = 0;
 	pthread_mutex_lock(&w->lock);
 	while (w->head == NULL && !w->stopping)
 		pthread_cond_wait(&w->wake, &w->lock);
 	list = w->head;
-	for (; *end != NULL && *n < w->batch_max; (*n)++)
+	for (; *end != NULL && *n < w->batch_max && bytes < BATCH_BYTES; (*n)++) {
+		bytes += (*end)->req->bytes.n;
 		end = &(*end)->next;
+	}
 	w->head = *end;
 	if (w->head == NULL)
 		w->tail = &w->head;
@@ -84,6 +89,7 @@ static void publish(struct write_batch *b)
 
 	if (o->begin != NULL && b->changes != 0)
 		o->begin(o->arg, b->change, b->changes);
+	/* The catalog after what it speaks of: see reader_view. */
 	engine_publish(s->engine);
 	if (b->next != NULL)
 		catalog_publish(&s->catalog, b->next);
