@@ -24,7 +24,7 @@ LDFLAGS  += -pthread $(if $(SAN),-fsanitize=$(SAN))
 PROTOCOL_LIBS := -lyajl -lmbedcrypto -lz -lm
 STORE_LIBS    := -llmdb -lxxhash
 PROXY_LIBS    := -levent -levent_pthreads -lhttp_parser
-CLIENT_LIBS   := -levent -levent_pthreads
+CLIENT_LIBS   := -levent_core
 
 src = $(wildcard $(1)/*.c)
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
@@ -40,11 +40,12 @@ PROGRAMS := $(B)/dynaxd $(B)/dynax
 TESTS    := $(B)/test-protocol $(B)/test-store $(B)/test-proxy $(B)/test-client
 BENCHES  := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
 
-.PHONY: all run bench install format clean help
+.PHONY: all run bench format clean help
 all: $(PROGRAMS) $(B)/libdynax.a $(B)/libdynax.so
 
 include mk/deps.mk
 include mk/test.mk
+include mk/install.mk
 
 # Serve from ./dynax-data until Ctrl-C.
 run: deps

@@ -1,0 +1,126 @@
+"""The dynax command against the real daemon: the tour, exit codes, the load generator, and a program on libdynax."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from daemon import ROOT
+
+DYNAX = os.environ.get("DYNAX", os.path.join(ROOT, "build", "dynax"))
+
+
+@pytest.fixture(scope="module")
+def run(dynax):
+    endpoint = "%s:%d" % dynax.msgpack
+
+    def call(*args, code=0, stdin=None):
+        done = subprocess.run([DYNAX, "--endpoint", endpoint, *args], input=stdin, capture_output=True, text=True, timeout=60)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout if code == 0 else done.stderr
+    return call
+
+
+def test_tour(run):
+    assert run("ping") == "the server is there\n"
+    assert json.loads(run("create-table", "shop", "PK", "SK"))["TableDescription"]["TableName"] == "shop"
+    assert run("list-tables") == "shop\n"
+    run("put", "shop", "PK=CUSTOMER#42", "SK=PROFILE", "name=Ana", "tags:=[\"a\", 1.50, null, {\"x\": true}]")
+    run("put", "shop", "PK=CUSTOMER#42", "SK=ORDER#2025-05-30#o-7", "total:=20")
+    run("put", "shop", "PK=CUSTOMER#42", "SK=ORDER#2025-06-12#o-9", "total:=60")
+    run("put", "shop", "PK=ORDER#o-9", "SK=META", "status=PLACED")
+    run("put", "shop", '{"PK":{"S":"ORDER#o-9"},"SK":{"S":"ITEM#1"},"qty":{"N":"1"}}')
+
+    profile = json.loads(run("get", "shop", "PK=CUSTOMER#42", "SK=PROFILE", "--plain"))
+    assert profile == {"PK": "CUSTOMER#42", "SK": "PROFILE", "name": "Ana", "tags": ["a", 1.5, None, {"x": True}]}
+    assert json.loads(run("get", "shop", "PK=CUSTOMER#42", "SK=PROFILE", "--projection", "tags[1]")) \
+        == {"tags": {"L": [{"N": "1.5"}]}}
+
+    orders = [json.loads(x) for x in run("query", "shop", "PK=CUSTOMER#42", "SK^=ORDER#", "--reverse").splitlines()]
+    assert [o["total"]["N"] for o in orders] == ["60", "20"]
+    assert len(run("query", "shop", "PK=ORDER#o-9").splitlines()) == 2
+
+    ship = ["update", "shop", "PK=ORDER#o-9", "SK=META", "--expr", "SET #s = :new", "--if", "#s = :old", "--name",
+            "#s=status", "--value", ":new=SHIPPED", "--value", ":old=PLACED"]
+    assert json.loads(run(*ship, "--return", "ALL_NEW", "--plain"))["status"] == "SHIPPED"
+    assert run(*ship, code=3) == "dynax: ConditionalCheckFailedException: The conditional request failed\n"
+
+    assert json.loads(run("delete", "shop", "PK=ORDER#o-9", "SK=META", "--return", "ALL_OLD", "--plain"))["SK"] == "META"
+    assert "no such item" in run("get", "shop", "PK=ORDER#o-9", "SK=META", code=1)
+
+
+def test_batches_and_paging(run):
+    run("create-table", "bulk", "id:N")
+    items = "".join('{"id":{"N":"%d"}}\n' % i for i in range(130))
+    run("batch-write", "bulk", stdin=items)
+    assert len(run("scan", "bulk").splitlines()) == 130
+    assert len(run("scan", "bulk", "--limit", "7").splitlines()) == 7
+    assert len(run("scan", "bulk", "--limit", "7", "--all").splitlines()) == 130
+    parts = [run("scan", "bulk", "--segment", "%d/3" % i).splitlines() for i in range(3)]
+    assert sum(map(len, parts)) == 130 and len(set(sum(parts, []))) == 130
+    assert len(run("batch-get", "bulk", "id:=1", "id:=2", "id:=1000").splitlines()) == 2
+    run("batch-write", "bulk", "delete", stdin=items)
+    assert run("scan", "bulk") == ""
+    run("delete-table", "bulk")
+
+
+def test_any_operation(run):
+    assert "bulk2" in run("call", "CreateTable", "-", stdin=json.dumps({
+        "TableName": "bulk2", "BillingMode": "PAY_PER_REQUEST", "KeySchema": [{"AttributeName": "k", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "k", "AttributeType": "S"}]}))
+    assert "bulk2" in json.loads(run("call", "ListTables"))["TableNames"]
+    assert "ResourceNotFoundException" in run("call", "DescribeTable", '{"TableName":"nothing"}', code=3)
+    run("delete-table", "bulk2")
+
+
+@pytest.mark.parametrize("args", [
+    [], ["frob"], ["get", "shop"], ["get", "shop", "PK"], ["get", "shop", "PK:=x"], ["--frob", "ping"],
+    ["get", "shop", "PK=a", "SK=b", "--limit", "3"], ["scan", "shop", "--limit", "x"], ["scan", "shop", "--segment", "1"],
+    ["query", "shop", "PK=a", "SK=b", "X=c"], ["call", "Nothing"], ["call", "ListTables", "{"], ["scan", "shop", "--limit"],
+    ["--plain=1", "ping"], ["--timeout", "0", "ping"], ["put", "shop", '{"PK":"a"}'], ["create-table", "t"],
+])
+def test_usage(run, args):
+    assert run(*args, code=2).startswith("dynax: ")
+
+
+def test_nobody_there():
+    done = subprocess.run([DYNAX, "--endpoint", "127.0.0.1:1", "ping"], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 4 and done.stderr.startswith("dynax: NetworkError: ")
+
+
+@pytest.mark.parametrize("protocol,depth,more", [
+    ("msgpack", 1, []), ("msgpack", 16, ["--distribution", "zipf"]), ("http", 1, []), ("http", 4, ["--read-ratio", "0.5"]),
+    ("msgpack", 4, ["--rate", "1000", "--read-ratio", "0.9"]),
+])
+def test_load_generator(dynax, protocol, depth, more):
+    endpoint = "%s:%d" % (dynax.http if protocol == "http" else dynax.msgpack)
+    done = subprocess.run([DYNAX, "bench", "--protocol", protocol, "--endpoint", endpoint, "--depth", str(depth), "--keys", "300",
+                           "--connections", "4", "--duration", "0.5", "--warmup", "0.1", "--load", "--server-pid",
+                           str(dynax.pid), "--json", *more], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    got = json.loads(done.stdout)
+    assert got["ops"] > 100 and got["errors"] == 0 and got["misses"] == 0
+    assert 0 < got["p50_us"] <= got["p99_us"] <= got["p999_us"]
+    assert got["server_cpu_us_per_op"] > 0
+
+
+def test_installed_library(dynax, run, tmp_path):
+    """The ten-line program, built as a user would, from what `make install` put into a place."""
+    if os.path.dirname(os.path.abspath(DYNAX)) != os.path.join(ROOT, "build"):
+        pytest.skip("the plain build is what is installed")
+    prefix = str(tmp_path)
+    subprocess.run(["make", "-s", "install", "PREFIX=" + prefix], cwd=ROOT, check=True, timeout=300)
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "dynax"], check=True, capture_output=True, text=True,
+                           env={**os.environ, "PKG_CONFIG_PATH": prefix + "/lib/pkgconfig"}).stdout.split()
+    with open(os.path.join(ROOT, "examples", "profile.c"), encoding="utf-8") as f:
+        source = f.read().replace("127.0.0.1:8111", "%s:%d" % dynax.msgpack)
+    (tmp_path / "profile.c").write_text(source)
+    subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", prefix + "/profile.c", *flags, "-o", prefix + "/profile"], check=True)
+    run("create-table", "ecommerce", "PK", "SK")
+    run("put", "ecommerce", "PK=CUSTOMER#42", "SK=PROFILE", "name=Ana")
+    done = subprocess.run([prefix + "/profile"], capture_output=True, text=True, timeout=30,
+                          env={**os.environ, "LD_LIBRARY_PATH": prefix + "/lib"})
+    assert done.stdout == "Ana\n", done.stdout + done.stderr
+    exported = subprocess.run(["nm", "-D", "--defined-only", prefix + "/lib/libdynax.so"], check=True, capture_output=True,
+                              text=True).stdout.split()[2::3]
+    assert exported and all(name.startswith(("dynax_", "DYNAX_0")) for name in exported)
