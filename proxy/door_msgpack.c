@@ -197,7 +197,8 @@ static unsigned decode_batch(struct conn *c, struct slot slot[BATCH], enum frame
 			fast_get_read(w, &memo, s->frame.body, &s->get);
 		n++;
 	}
-	for (unsigned i = 0; i < n; i++)
+	/* A single request has nothing to overlap with. */
+	for (unsigned i = 0; n > 1 && i < n; i++)
 		fast_get_prefetch(w, &slot[i].get);
 	return n;
 }

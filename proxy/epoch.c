@@ -69,6 +69,12 @@ uint64_t epoch_load(const struct epochs *e, uint32_t table, uint64_t hash, bool 
 	return (own + voids) | ((own | voids) & 1);      /* two odd ones would add up to an even one */
 }
 
+void epoch_prefetch(const struct epochs *e, uint32_t table, uint64_t hash)
+{
+	__builtin_prefetch((const char *)e + offsetof(struct epochs, partition) +
+			   partition_of(e, table, hash) * sizeof(e->partition[0]));
+}
+
 uint64_t epoch_voids(const struct epochs *e, uint32_t table)
 {
 	return atomic_load_explicit(&e->voids[table_of(table)], memory_order_acquire);

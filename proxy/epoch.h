@@ -31,6 +31,8 @@ static inline bool epoch_even(uint64_t e)
 	return (e & 1) == 0;
 }
 
+/* Before an epoch_load of a partition: fetch its counter while other memory is waited for. */
+void epoch_prefetch(const struct epochs *e, uint32_t table, uint64_t hash);
 /* How often a table has been voided as a whole (acquire); odd while it is being. What was cached under another
  * number is dead: dropping a table's entries costs nothing. */
 uint64_t epoch_voids(const struct epochs *e, uint32_t table);

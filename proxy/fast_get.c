@@ -1,6 +1,6 @@
 #include "proxy/fast_get.h"
 
-#include "protocol/mp.h"
+#include "protocol/value.h"
 
 /* The bytes of the records that are recognised (shape.h; PROTOCOL.md section 4). */
 enum { MAP2 = 0x82, MAP3 = 0x83, BOOL_FALSE = 0xc2, BOOL_TRUE = 0xc3, FIXSTR = 0xa0, STR8 = 0xd9 };
@@ -44,6 +44,16 @@ static bool recognise(struct slice body, struct slice *key, struct slice *name)
 	return last_name(m.p + 1, end, name);
 }
 
+/* The cache will ask for the epoch of the key's partition: the last of three waits for memory, and the one that can begin at
+ * once. */
+static void prefetch_epoch(struct worker *w, const struct table *t, struct slice key)
+{
+	struct slice part = map_get(key, t->key.hash[0].name);
+
+	if (slice_present(part))
+		epoch_prefetch(w->epochs, t->id, store_hash(&part, 1));
+}
+
 void fast_get_read(struct worker *w, struct fast_memo *memo, struct slice body, struct fast_get *g)
 {
 	struct slice name;
@@ -60,6 +70,7 @@ void fast_get_read(struct worker *w, struct fast_memo *memo, struct slice body, 
 	g->table = memo->table;
 	g->hash = item_cache_hash(g->table->id, g->key);
 	item_cache_prefetch(w->items, g->hash);
+	prefetch_epoch(w, g->table, g->key);
 }
 
 bool fast_get_answer(struct worker *w, const struct fast_get *g, uint32_t id, size_t max_frame, struct buf *out)

@@ -30,6 +30,7 @@ static void bench_init(struct bench *b)
 	b->backend.ops = &b->ops;
 	b->epochs = epochs_new(0);
 	b->w.backend = &b->backend;
+	b->w.epochs = b->epochs;
 	b->w.items = item_cache_new(&o, b->epochs);
 	buf_init(&b->out);
 	lookups = 0;
