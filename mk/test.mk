@@ -40,6 +40,7 @@ integration-js: $(PROGRAMS) $(NODE_MODULES)
 integration-c: $(B)/cache_race $(B)/coherence $(B)/dynaxd
 	TSAN_OPTIONS="suppressions=tests/tsan.supp $$TSAN_OPTIONS" $(B)/cache_race 3
 	TSAN_OPTIONS="suppressions=tests/tsan.supp $$TSAN_OPTIONS" $(B)/coherence $(B)/dynaxd 5
+	TSAN_OPTIONS="suppressions=tests/tsan.supp $$TSAN_OPTIONS" $(B)/coherence $(B)/dynaxd 3 0 --hand-over always --item-ttl 5 --query-ttl 5
 	$(MAKE) SAN= FAULTS=1 faults
 
 $(B)/cache_race: $(call obj,tests/integration/cache_race.c tests/integration/history.c) $(B)/libproxy.a $(B)/libstore.a $(B)/libprotocol.a

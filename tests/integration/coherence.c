@@ -7,7 +7,7 @@
  * in a Query's, Scan's or BatchGetItem's answer is a read of its key, and a key that is not in it a read of "absent".
  * Keys are new ones twenty times a second, so that absence is cached and replaced again and again.
  *
- *    coherence DYNAXD [SECONDS [SEED]]
+ *    coherence DYNAXD [SECONDS [SEED [OPTION...]]]      SEED 0: by the clock; OPTIONs go to the daemon
  *
  * Exit status 0: linearizable, and the caches had hits; 1: not; 2: it could not be tried. A daemon built with FAULTS=1 under
  * DYNAX_FAULT=no-epoch-check,fill-delay=... must give 1 (mk/test.mk). */
@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PARTITIONS = 3, ITEMS = 3, KEYS = PARTITIONS * ITEMS, CLIENTS = 8, NAME_MAX_BYTES = 32 };
+enum { PARTITIONS = 3, ITEMS = 3, KEYS = PARTITIONS * ITEMS, CLIENTS = 8, NAME_MAX_BYTES = 32, OPTIONS_MAX = 16 };
 #define ROUND_NS ((int64_t)50 * 1000 * 1000)
 #define TABLE "coherence"
 
@@ -63,10 +63,20 @@ static void read_ports(struct daemon *d, int fd)
 	give_up("dynaxd did not become ready");
 }
 
-static struct daemon daemon_start(const char *path)
+/* more: further options, NULL-terminated. */
+static struct daemon daemon_start(char *path, char **more)
 {
+	static const char *const fixed[] = { "--memory", "--http", "127.0.0.1:0", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+		"--threads", "8" };
+	enum { FIXED = sizeof(fixed) / sizeof(fixed[0]) };
+	char *args[OPTIONS_MAX + FIXED + 2] = { path };
 	struct daemon d = { 0 };
 	int fds[2];
+
+	for (unsigned i = 0; i < FIXED; i++)
+		args[1 + i] = strdup(fixed[i]);      /* execv wants them writable; they live as long as the test */
+	for (unsigned i = 0; i < OPTIONS_MAX && more[i] != NULL; i++)
+		args[1 + FIXED + i] = more[i];
 
 	if (pipe(fds) != 0)
 		give_up("pipe");
@@ -75,8 +85,7 @@ static struct daemon daemon_start(const char *path)
 		dup2(fds[1], STDOUT_FILENO);
 		close(fds[0]);
 		close(fds[1]);
-		execl(path, path, "--memory", "--http", "127.0.0.1:0", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
-			"--threads", "8", (char *)NULL);
+		execv(path, args);
 		_exit(127);
 	}
 	close(fds[1]);
@@ -617,7 +626,7 @@ static void run(struct client *client, const struct daemon *d, double seconds, u
 int main(int argc, char **argv)
 {
 	double seconds = argc > 2 ? atof(argv[2]) : 5;
-	uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : (uint64_t)time(NULL);
+	uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
 	static struct client client[CLIENTS];
 	uint64_t hits[OP_COUNT] = { 0 };
 	struct history all = { 0 };
@@ -625,8 +634,10 @@ int main(int argc, char **argv)
 	size_t bad, n;
 
 	if (argc < 2)
-		give_up("usage: coherence DYNAXD [SECONDS [SEED]]");
-	d = daemon_start(argv[1]);
+		give_up("usage: coherence DYNAXD [SECONDS [SEED [OPTION...]]]");
+	if (seed == 0)
+		seed = (uint64_t)time(NULL);
+	d = daemon_start(argv[1], argv + (argc > 4 ? 4 : argc));
 	run(client, &d, seconds, seed);
 	for (unsigned i = 0; i < CLIENTS; i++) {
 		history_merge(&all, &client[i].seen);
