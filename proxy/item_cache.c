@@ -215,7 +215,7 @@ void item_cache_stats(const struct item_cache *c, struct item_cache_stats *out)
 	*out = (struct item_cache_stats){
 		.hits = t.stats.hits, .misses = t.stats.misses, .negative_hits = t.stats.absent_hits,
 		.fills = t.stats.fills, .fills_refused = t.stats.fills_refused, .evictions = t.stats.evictions,
-		.expirations = t.stats.expirations, .invalidations = t.stats.invalidations,
+		.expirations = t.stats.expirations, .invalidations = t.stats.invalidations + t.stats.stale_drops,
 		.bytes = t.bytes, .entries = t.entries, .negative_entries = t.absent_entries,
 	};
 }
