@@ -78,5 +78,5 @@ fuzz: deps-test
 
 .PHONY: fuzzers
 fuzzers: $(patsubst tests/fuzz/%.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
-$(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/libstore.a $(B)/libprotocol.a
-	$(CC) $(LDFLAGS) -fsanitize=fuzzer,address,undefined $^ -o $@ $(STORE_LIBS) $(PROTOCOL_LIBS)
+$(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/libproxy.a $(B)/libstore.a $(B)/libprotocol.a
+	$(CC) $(LDFLAGS) -fsanitize=fuzzer,address,undefined $^ -o $@ $(PROXY_LIBS) $(STORE_LIBS) $(PROTOCOL_LIBS)

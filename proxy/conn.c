@@ -85,6 +85,7 @@ void conn_close(struct conn *c, enum conn_outcome why)
 		c->next->prev = c->prev;
 	metric_add(&w->metrics->outcome[why], 1);
 	metric_sub(&w->metrics->connections, 1);
+	metric_add(&w->metrics->ended, 1);
 	conn_unref(c);
 }
 

@@ -109,13 +109,14 @@ static void rest(struct listener *l, const char *why)
 	event_add(l->rest, &pause);
 }
 
+/* Counted here, not by the workers, which have yet to take over what is in their mail. */
 static bool is_full(const struct listener *l)
 {
-	uint64_t open = 0;
+	uint64_t ended = 0;
 
 	for (unsigned i = 0; i < l->opts.workers; i++)
-		open += atomic_load_explicit(&l->opts.worker[i]->metrics->connections, memory_order_relaxed);
-	return open >= l->opts.max_connections;
+		ended += atomic_load_explicit(&l->opts.worker[i]->metrics->ended, memory_order_relaxed);
+	return *l->opts.given - ended >= l->opts.max_connections;
 }
 
 static void set_options(int fd)
@@ -134,7 +135,6 @@ static void on_accept(evutil_socket_t fd, short what, void *arg)
 	struct listener *l = arg;
 
 	(void)what;
-	/* Workers count a connection when they take it over, so a burst may overshoot the limit: by ACCEPT_BATCH, within the reserve. */
 	for (unsigned n = 0; n < ACCEPT_BATCH; n++) {
 		int s;
 
@@ -149,7 +149,9 @@ static void on_accept(evutil_socket_t fd, short what, void *arg)
 			return; /* else nobody is there, or has gone again */
 		}
 		set_options(s);
-		if (!worker_give(l->opts.worker[l->next++ % l->opts.workers], s, l->opts.door))
+		if (worker_give(l->opts.worker[l->next++ % l->opts.workers], s, l->opts.door))
+			++*l->opts.given;
+		else
 			close(s);
 	}
 }

@@ -25,6 +25,7 @@ struct listener_opts {
 	struct worker **worker;
 	unsigned workers;
 	uint64_t max_connections;    /* over all listeners */
+	uint64_t *given;             /* sockets that went to workers, by all listeners */
 };
 
 /* Bind and listen; *at gets the port in use. -1 and e on failure. Separate from serving: addresses are taken before a

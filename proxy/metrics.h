@@ -73,6 +73,7 @@ struct metrics {
 	metric_cell counter[METRIC_COUNTER_COUNT];
 	metric_cell outcome[CONN_OUTCOME_COUNT];
 	metric_cell connections;                 /* open now */
+	metric_cell ended;                       /* of the sockets that a worker was given */
 	struct metrics_op op[OP_COUNT];
 };
 

@@ -24,7 +24,7 @@ struct server {
 	int argc;
 	char *const *argv;
 	int http_fd, listen_fd, admin_fd;      /* -1 once given away */
-	uint64_t descriptors, max_connections;
+	uint64_t descriptors, max_connections, given;
 	struct coherence coherence;
 	struct shared shared;
 	char http_address[300];
@@ -324,7 +324,7 @@ static int give(int *fd)
 
 static bool start(struct server *s)
 {
-	struct listener_opts o = { DOOR_HTTP, s->worker, s->workers, s->max_connections };
+	struct listener_opts o = { DOOR_HTTP, s->worker, s->workers, s->max_connections, &s->given };
 	struct admin_source source = { write_metrics, is_ready, s };
 
 	s->base = event_base_new();

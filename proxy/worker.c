@@ -139,10 +139,12 @@ static void deliver_gift(struct mail *m)
 
 	if (w->draining) {
 		close(g->fd);
+		metric_add(&w->metrics->ended, 1);
 	} else if (conn_new(w, g->fd, g->door == DOOR_HTTP ? &door_http : &door_msgpack) != NULL) {
 		metrics_count(w->metrics, g->door == DOOR_HTTP ? METRIC_ACCEPTED_HTTP : METRIC_ACCEPTED_MSGPACK, 1);
 	} else {
 		metric_add(&w->metrics->outcome[CONN_NO_MEMORY], 1);
+		metric_add(&w->metrics->ended, 1);
 	}
 	free(g);
 }
