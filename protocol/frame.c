@@ -153,7 +153,7 @@ bool frame_read_hello(const struct frame *fr, struct hello *h)
 		}
 		v = mp_uint(&m);
 		if (key == HELLO_FEATURES)
-			got.features = v;
+			got.features = v & INT64_MAX;
 		else if (key == HELLO_MAX_FRAME)
 			got.max_frame = v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
 		else

@@ -65,7 +65,7 @@ bool frame_read_error(const struct frame *fr, struct fault *f) __attribute__((wa
 enum frame_feature { FRAME_FEATURE_PUSH = 1 << 0 };    /* can send, or wants to receive, FRAME_PUSH */
 struct hello {
 	uint32_t version;        /* newest it speaks; a server answers with the one that will be spoken */
-	uint64_t features;       /* of enum frame_feature; what both sides have is in force */
+	uint64_t features;       /* of enum frame_feature, 63 bits; what both sides have is in force */
 	uint32_t max_frame;      /* longest frame it takes, in bytes with the header */
 	struct slice software;   /* "dynaxd/0.1.0"; borrows the input */
 };

@@ -283,7 +283,8 @@ struct dynax_opts {
 };
 
 /* endpoint: "HOST:PORT", "HOST", "[::1]:8111", or NULL for 127.0.0.1:8111. Connects when first used, and again whenever
- * needed. NULL only if out of memory; an endpoint that cannot be understood is told by the first request. */
+ * needed. NULL only if out of memory; an endpoint that cannot be understood is told by the first request. A host that is a
+ * name is looked up by the system each time, which may take longer than the time limits here. */
 struct dynax_client *dynax_open(const char *endpoint, const struct dynax_opts *opts);
 /* No other thread may be using it. */
 void dynax_close(struct dynax_client **c);
