@@ -5,6 +5,8 @@
  *
  * Q1. What an entry costs, and whether the page is full, is measured before filter and projection.
  * Q2. The work is bounded by the page, whatever the size of the partition.
+ * Q3. A Scan costs what its physical partitions cost, each rounded up by itself: an on-demand table of the service has
+ *     four from the start, so scanning a single small item takes four units, two if eventually consistent.
  *
  * Items are written to the answer as they are found; what stands before them in the record is put in at the end. */
 #include <assert.h>
@@ -14,6 +16,7 @@
 #include "store/query_int.h"
 
 enum { PAGE_BYTES = 1024 * 1024 };
+enum { SHARDS_LOG2 = 2, SHARDS = 1 << SHARDS_LOG2, KEY_HASH_AT = 4 }; /* Q3 */
 
 static_assert((int)QueryOutput_Items == (int)ScanOutput_Items && (int)QueryOutput_Count == (int)ScanOutput_Count &&
 		      (int)QueryOutput_ConsumedCapacity == (int)ScanOutput_ConsumedCapacity &&
@@ -30,6 +33,8 @@ struct page {
 	uint32_t scanned, count;
 	size_t bytes;                /* of all evaluated, as the page counts them */
 	size_t entry_bytes;          /* of the table's items or the index's entries */
+	size_t shard_bytes[SHARDS];  /* the same by physical partition, of a Scan (Q3) */
+	unsigned shard_first, shard_end;
 	uint64_t fetched;            /* cost of items fetched beside index entries, halves */
 	bool more;                   /* stopped before the end of the range */
 };
@@ -50,6 +55,31 @@ static enum err fetch(struct page *g, struct slice entry, struct slice *item, st
 		*item = entry;
 	g->fetched += capacity_read_halves(item_size(*item), g->q->consistency);
 	return ERR_OK;
+}
+
+/* The hash in a key (keycode.h); what is missing of a short bound counts as zero. */
+static uint64_t hash_in(struct slice key)
+{
+	uint64_t hash = 0;
+
+	for (unsigned i = KEY_HASH_AT; i < KEY_HASH_AT + sizeof hash; i++)
+		hash = hash << 8 | (i < key.n ? key.p[i] : 0);
+	return hash;
+}
+
+static unsigned shard_of(uint64_t hash)
+{
+	return (unsigned)(hash >> (64 - SHARDS_LOG2));
+}
+
+/* The physical partitions that a Scan touches if it comes to its end. A segment may begin a few hashes before the
+ * partition that it is meant to begin with. */
+static void span_shards(struct page *g, struct slice lo, struct slice hi)
+{
+	uint64_t from = hash_in(lo);
+
+	g->shard_first = shard_of(from < UINT64_MAX - UINT32_MAX ? from + UINT32_MAX : from);
+	g->shard_end = hi.n <= KEY_HASH_AT ? SHARDS : shard_of(hash_in(hi) - 1) + 1;
 }
 
 static enum err evaluate(struct page *g, struct slice entry, struct fault *f)
@@ -92,9 +122,13 @@ static enum err walk(struct page *g, struct cursor *c, struct fault *f)
 	enum err rc = cursor_next(c, &key, &value, f);
 
 	while (rc == ERR_OK && slice_present(key)) {
+		size_t before = g->entry_bytes;
+
 		rc = evaluate(g, value, f);
+		g->shard_bytes[shard_of(hash_in(key))] += g->entry_bytes - before;
 		if (rc == ERR_OK && full(g)) {
 			g->more = true;
+			g->shard_end = shard_of(hash_in(key)) + 1;
 			break;
 		}
 		if (rc == ERR_OK)
@@ -105,10 +139,21 @@ static enum err walk(struct page *g, struct cursor *c, struct fault *f)
 
 /* ---- the answer ---- */
 
+static uint64_t cost(const struct page *g)
+{
+	uint64_t sum = 0;
+
+	if (!g->q->scan || !g->q->table->on_demand || g->shard_first >= g->shard_end)
+		return capacity_read_halves(g->entry_bytes, g->q->consistency);
+	for (unsigned i = g->shard_first; i < g->shard_end; i++)
+		sum += capacity_read_halves(g->shard_bytes[i], g->q->consistency);
+	return sum;
+}
+
 static void put_consumed(const struct page *g, struct buf *b)
 {
 	const struct query *q = g->q;
-	uint64_t read = capacity_read_halves(g->entry_bytes, q->consistency);
+	uint64_t read = cost(g);
 	struct consumed_index index = { 0 };
 	struct consumed c = { .table = q->table->name, .read = read };
 
@@ -184,6 +229,8 @@ enum err store_query_run(struct store_reader *r, const struct request *req, stru
 	buf_init(&lo);
 	buf_init(&hi);
 	some = query_bounds(g.q, &lo, &hi);
+	if (!lo.failed && !hi.failed && some)
+		span_shards(&g, buf_slice(&lo), buf_slice(&hi));
 	at = record_begin(out);
 	if (lo.failed || hi.failed)
 		rc = fault_set(f, MSG_NO_MEMORY);

@@ -179,6 +179,27 @@ Test(query, a_page_is_a_megabyte_before_filter_and_projection)
 	has(got, "\"ConsumedCapacity\":{\"CapacityUnits\":30.0,\"TableName\":\"big\"}"); /* (1 + 2 + 60000) * 2 = 120,0xx bytes */
 }
 
+/* Every physical partition that a Scan passes is rounded up by itself; an on-demand table has four. */
+Test(query, a_scan_pays_for_each_physical_partition)
+{
+	const char *got;
+	double sum = 0;
+
+	create("comp", "S", NULL);
+	put("comp", "{\"pk\":{\"S\":\"a\"},\"sk\":{\"S\":\"1\"}}");
+	has(must(OP_Scan, "{\"TableName\":\"comp\",\"ConsistentRead\":true,\"ReturnConsumedCapacity\":\"TOTAL\"}"),
+		"\"CapacityUnits\":4.0");
+	has(must(OP_Scan, "{\"TableName\":\"comp\",\"ReturnConsumedCapacity\":\"TOTAL\"}"), "\"CapacityUnits\":2.0");
+	for (int i = 0; i < 8; i++) {
+		got = mustf(OP_Scan, "{\"TableName\":\"comp\",\"ReturnConsumedCapacity\":\"TOTAL\",\"Segment\":%d,\"TotalSegments\":8}", i);
+		sum += strtod(strstr(got, "CapacityUnits") + strlen("CapacityUnits\":"), NULL);
+	}
+	cr_assert_float_eq(sum, 4.0, 0.01); /* two segments share a partition, and each pays for it */
+	must(OP_UpdateTable, "{\"TableName\":\"comp\",\"BillingMode\":\"PROVISIONED\","
+		"\"ProvisionedThroughput\":{\"ReadCapacityUnits\":5,\"WriteCapacityUnits\":5}}");
+	has(must(OP_Scan, "{\"TableName\":\"comp\",\"ReturnConsumedCapacity\":\"TOTAL\"}"), "\"CapacityUnits\":0.5");
+}
+
 Test(query, counts_and_projections)
 {
 	create("comp", "S", NULL);
