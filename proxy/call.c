@@ -49,6 +49,7 @@ void call_drop(struct call *c)
 	c->door = c->handler = NULL;
 	c->deadline_ns = 0;
 	c->id = 0;
+	c->host = SLICE_NONE;
 	c->cache = FRAME_CACHE_NONE;
 	c->next = w->free_calls;
 	w->free_calls = c;

@@ -31,6 +31,7 @@ struct call {
 	uint64_t start_ns;             /* CLOCK_MONOTONIC, when it was read */
 	uint64_t deadline_ns;          /* 0 = none */
 	uint32_t id;                   /* msgpack door: frame id */
+	struct slice host;             /* HTTP door: how the client calls us, in the arena; may be absent */
 	void *door;                    /* the door's own state, in the arena */
 	void *handler;                 /* a handler's own state, in the arena */
 	struct call *next;             /* of whoever holds it: pool, door */

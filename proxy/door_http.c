@@ -16,6 +16,7 @@
 #include "protocol/json.h"
 #include "protocol/messages.h"
 #include "proxy/conn.h"
+#include "proxy/handlers.h"
 #include "proxy/http_answer.h"
 #include "proxy/http_reader.h"
 
@@ -228,7 +229,7 @@ static void answer_preflight(struct conn *c, const struct http_reader *r, struct
 
 static void answer_health(struct call *k)
 {
-	char *text = arena_printf(&k->arena, "healthy: dynamodb.%s.amazonaws.com ", k->worker->shared->region);
+	char *text = arena_printf(&k->arena, "healthy: %.*s ", SLICE_FMT(endpoint_of(k)));
 
 	if (text == NULL)
 		reply(k, 500, "text/plain", SLICE_LIT(""));
@@ -264,6 +265,8 @@ static void run_operation(struct conn *c, const struct http_reader *r, struct ca
 	struct slice body = slice_of(p + r->body_at, r->body_n);
 	struct buf plain = { 0 };
 
+	if (op == OP_DescribeEndpoints && r->header[HEADER_HOST].present)
+		k->host = arena_copy(&k->arena, http_slice(p, r->header[HEADER_HOST]));
 	if (op == OP_COUNT) {
 		k->fault.code = ERR_UNKNOWN_OPERATION;
 		call_fail(k);
@@ -296,6 +299,8 @@ static void route(struct conn *c, const struct http_reader *r, struct call *k)
 	enum http_method m = http_reader_method(r);
 	bool root = is_root(http_slice(conn_input(c).p, r->url));
 
+	if (root && m != HTTP_POST && r->header[HEADER_HOST].present)
+		k->host = arena_copy(&k->arena, http_slice(conn_input(c).p, r->header[HEADER_HOST]));
 	if (m == HTTP_OPTIONS)
 		answer_preflight(c, r, k);
 	else if (root && m == HTTP_POST)

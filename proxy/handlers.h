@@ -17,6 +17,8 @@ void op_transact_get_items(struct call *c);
 
 /* op_endpoints.c: by the proxy itself */
 void op_describe_endpoints(struct call *c);
+/* Under which name and port this call's client finds us. */
+struct slice endpoint_of(const struct call *c);
 
 /* op_store.c: straight to the backend */
 void op_write(struct call *c);       /* all that changes items or the catalog */

@@ -89,6 +89,7 @@ static void put_head(struct call *c, const struct http_answer *a, int status, en
 	char id[REQUEST_ID];
 
 	put_status(b, status);
+	PUT(b, "Server: dynax\r\n");
 	worker_request_id(c->worker, id);
 	put_header(b, "x-amzn-RequestId: ", slice_of(id, sizeof(id)));
 	PUT(b, "x-amz-crc32: ");

@@ -26,7 +26,7 @@ enum { HTTP_HEAD_MAX = 16 * 1024, HTTP_BODY_MAX = 16 * 1024 * 1024 };
 /* The headers that we look at. X(symbol, name in lower case) */
 #define HTTP_HEADERS(X) \
 	X(TARGET, "x-amz-target") X(TYPE, "content-type") X(ENCODING, "content-encoding") X(ACCEPT, "accept-encoding") \
-	X(EXPECT, "expect") X(ORIGIN, "origin") X(CORS_METHOD, "access-control-request-method") \
+	X(EXPECT, "expect") X(HOST, "host") X(ORIGIN, "origin") X(CORS_METHOD, "access-control-request-method") \
 	X(CORS_HEADERS, "access-control-request-headers")
 
 enum http_header {
