@@ -188,11 +188,15 @@
 #define MSG_INDEX_KEY_EMPTY ERR_VALIDATION, "One or more parameter values are not valid. A value specified for a secondary " \
 	"index key is not supported. The AttributeValue for a key attribute cannot contain an empty %s value. " \
 	"IndexName: %.*s, IndexKey: %.*s"
-#define MSG_UPDATE_INDEX_KEY_VALUE ERR_VALIDATION, "The update expression attempted to update a secondary index key to a " \
-	"value that is not supported"
+#define MSG_UPDATE_INDEX_KEY_TYPE ERR_VALIDATION, "The update expression attempted to update the secondary index key to " \
+	"unsupported type"
+#define MSG_UPDATE_INDEX_KEY_VALUE ERR_VALIDATION, "One or more parameter values are not valid. The update expression " \
+	"attempted to update a secondary index key to a value that is not supported. The AttributeValue for a key attribute " \
+	"cannot contain an empty %s value."
+#define MSG_UPDATE_INDEX_KEY_SIZE ERR_VALIDATION, "The update expression attempted to update the secondary index key " \
+	"beyond allowed size limits"
 #define MSG_UPDATE_KEY ERR_VALIDATION, "One or more parameter values were invalid: Cannot update attribute %.*s. This " \
 	"attribute is part of the key"
-#define MSG_ATTRIBUTE_NAME_EMPTY ERR_VALIDATION, "One or more parameter values were invalid: Empty attribute name"
 #define MSG_ITEM_SIZE ERR_VALIDATION, "Item size has exceeded the maximum allowed size"
 #define MSG_UPDATE_SIZE ERR_VALIDATION, "Item size to update has exceeded the maximum allowed size"
 #define MSG_CONDITION_FAILED ERR_CONDITION_FAILED, "The conditional request failed"
@@ -208,7 +212,7 @@
 	"exactly one of the supported datatypes"
 #define MSG_ONE_ACTION ERR_VALIDATION, "TransactItems can only contain one of Check, Put, Update or Delete"
 #define MSG_ONE_ITEM_ONCE ERR_VALIDATION, "Transaction request cannot include multiple operations on one item"
-#define MSG_TRANSACTION_SIZE ERR_VALIDATION, "Transaction: the aggregate item size cannot exceed 4 MB"
+#define MSG_TRANSACTION_SIZE ERR_VALIDATION, "Transaction payload size cannot exceed 4 MB"
 #define MSG_TRANSACTION_CANCELED ERR_TRANSACTION_CANCELED, "Transaction cancelled, please refer cancellation reasons for " \
 	"specific reasons [%.*s]"
 #define MSG_TOKEN_MISMATCH ERR_IDEMPOTENT_MISMATCH, "DynamoDB rejected the request because you retried a request with a " \

@@ -49,7 +49,7 @@ enum err check_put_item(struct slice item, struct fault *f)
 {
 	if (item_size(item) > ITEM_SIZE_MAX)
 		return fault_set(f, MSG_ITEM_SIZE);
-	return slice_present(map_get(item, SLICE_LIT(""))) ? fault_set(f, MSG_ATTRIBUTE_NAME_EMPTY) : ERR_OK;
+	return slice_present(map_get(item, SLICE_LIT(""))) ? fault_set(f, MSG_VALUE_NAME_EMPTY) : ERR_OK;
 }
 
 static enum err check_item_part(const struct key_attr *a, struct slice item, bool hash, struct slice *v, struct fault *f)
@@ -75,83 +75,164 @@ enum err check_item_key(const struct table *t, struct slice item, uint64_t *hash
 
 /* ---- keys of indexes ---- */
 
-static enum err check_index_attr(const struct table_index *x, const struct key_attr *a, bool hash, struct slice item,
-	struct fault *f)
+static size_t key_bytes(const struct key_attr *a, struct slice item)
+{
+	struct slice v = map_get(item, a->name);
+
+	return slice_present(v) && value_type(v) != VALUE_N ? value_bytes(v).n : 0;
+}
+
+/* The limits are on all attributes of a kind together. */
+static bool too_long(const struct key_attr *a, unsigned n, size_t max, struct slice item)
+{
+	size_t sum = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		sum += key_bytes(&a[i], item);
+	return sum > max;
+}
+
+static bool hash_too_long(const struct key_schema *ks, struct slice item)
+{
+	return too_long(ks->hash, ks->hashes, HASH_KEY_MAX, item);
+}
+
+static bool range_too_long(const struct key_schema *ks, struct slice item)
+{
+	return too_long(ks->range, ks->ranges, RANGE_KEY_MAX, item);
+}
+
+static const struct key_attr *key_attr_at(const struct key_schema *ks, unsigned i)
+{
+	return i < ks->hashes ? &ks->hash[i] : &ks->range[i - ks->hashes];
+}
+
+static bool is_empty(struct slice v)
+{
+	return value_type(v) != VALUE_N && value_bytes(v).n == 0;
+}
+
+bool check_index_holds(const struct key_schema *ks, struct slice item)
+{
+	for (unsigned i = 0; i < ks->hashes + ks->ranges; i++) {
+		const struct key_attr *a = key_attr_at(ks, i);
+		struct slice v = map_get(item, a->name);
+
+		if (!slice_present(v) || value_type(v) != a->type || is_empty(v))
+			return false;
+	}
+	return !hash_too_long(ks, item) && !range_too_long(ks, item);
+}
+
+static const char *type_word(const struct key_attr *a)
+{
+	return a->type == VALUE_S ? "string" : "binary";
+}
+
+static enum err check_index_type(const struct table_index *x, const struct key_attr *a, struct slice v, struct fault *f)
+{
+	if (value_type(v) == a->type)
+		return ERR_OK;
+	return fault_set(f, MSG_INDEX_KEY_TYPE, SLICE_FMT(a->name), value_type_name(a->type), value_type_name(value_type(v)),
+		SLICE_FMT(x->name));
+}
+
+static enum err check_index_attr(const struct table_index *x, const struct key_attr *a, struct slice item, struct fault *f)
 {
 	struct slice v = map_get(item, a->name);
 
 	if (!slice_present(v))
 		return ERR_OK; /* such an item is not in the index */
-	if (value_type(v) != a->type)
-		return fault_set(f, MSG_INDEX_KEY_TYPE, SLICE_FMT(a->name), value_type_name(a->type),
-			value_type_name(value_type(v)), SLICE_FMT(x->name));
-	if (a->type == VALUE_N)
-		return ERR_OK;
-	size_t n = value_bytes(v).n;
+	enum err rc = check_index_type(x, a, v, f);
 
-	if (n == 0)
-		return fault_set(f, MSG_INDEX_KEY_EMPTY, a->type == VALUE_S ? "string" : "binary", SLICE_FMT(x->name),
-			SLICE_FMT(a->name));
-	if (n > (hash ? HASH_KEY_MAX : RANGE_KEY_MAX))
-		return hash ? fault_set(f, MSG_HASH_KEY_SIZE) : fault_set(f, MSG_RANGE_KEY_SIZE);
-	return ERR_OK;
+	if (rc == ERR_OK && is_empty(v))
+		rc = fault_set(f, MSG_INDEX_KEY_EMPTY, type_word(a), SLICE_FMT(x->name), SLICE_FMT(a->name));
+	return rc;
+}
+
+static enum err check_index(const struct table_index *x, struct slice item, struct fault *f)
+{
+	enum err rc = ERR_OK;
+
+	for (unsigned i = 0; i < x->key.hashes + x->key.ranges && rc == ERR_OK; i++)
+		rc = check_index_attr(x, key_attr_at(&x->key, i), item, f);
+	if (rc == ERR_OK && hash_too_long(&x->key, item))
+		rc = fault_set(f, MSG_HASH_KEY_SIZE);
+	if (rc == ERR_OK && range_too_long(&x->key, item))
+		rc = fault_set(f, MSG_RANGE_KEY_SIZE);
+	return rc;
 }
 
 enum err check_index_keys(const struct table *t, struct slice item, struct fault *f)
 {
 	enum err rc = ERR_OK;
 
-	for (unsigned i = 0; i < t->gsis + t->lsis; i++) {
-		const struct table_index *x = &t->index[i];
-
-		for (unsigned k = 0; k < x->key.hashes && rc == ERR_OK; k++)
-			rc = check_index_attr(x, &x->key.hash[k], true, item, f);
-		for (unsigned k = 0; k < x->key.ranges && rc == ERR_OK; k++)
-			rc = check_index_attr(x, &x->key.range[k], false, item, f);
-		if (rc != ERR_OK)
-			return rc;
-	}
-	return ERR_OK;
+	for (unsigned i = 0; i < t->gsis + t->lsis && rc == ERR_OK; i++)
+		rc = check_index(&t->index[i], item, f);
+	return rc;
 }
 
-/* Did the update give this attribute a value that the index cannot take? What it left as it was may be older than the
- * index. */
-static enum err check_updated_attr(const struct table_index *x, const struct key_attr *a, bool hash, struct slice old,
-	struct slice item, bool expression, struct fault *f)
+/* ---- updates ---- */
+
+/* What the request itself gives is judged before the item is looked at. */
+static enum err check_assigned(const struct table_index *x, const struct key_attr *a, const struct update *u, struct fault *f)
 {
-	struct slice v = map_get(item, a->name);
+	struct slice v = update_assigned(u, a->name);
 
-	if (!slice_present(v) || (slice_present(old) && slice_eq(v, map_get(old, a->name))))
+	if (update_nests(u, a->name))
+		return fault_set(f, MSG_EXPR_KEY_NESTED, "IndexKey", SLICE_FMT(a->name));
+	if (!slice_present(v))
 		return ERR_OK;
-	if (expression && a->type != VALUE_N && value_type(v) == a->type && value_bytes(v).n == 0)
-		return fault_set(f, MSG_UPDATE_INDEX_KEY_VALUE);
-	return check_index_attr(x, a, hash, item, f);
+	enum err rc = check_index_type(x, a, v, f);
+
+	return rc == ERR_OK && is_empty(v) ? fault_set(f, MSG_UPDATE_INDEX_KEY_VALUE, type_word(a)) : rc;
 }
 
-enum err check_updated_index_keys(const struct table *t, struct slice old, struct slice item, bool expression, struct fault *f)
+enum err check_update(const struct table *t, const struct update *u, struct fault *f)
 {
 	enum err rc = ERR_OK;
 
-	for (unsigned i = 0; i < t->gsis + t->lsis && rc == ERR_OK; i++) {
+	for (unsigned i = 0; i < t->key.hashes + t->key.ranges; i++) {
+		struct slice name = key_attr_at(&t->key, i)->name;
+
+		if (update_touches(u, name))
+			return fault_set(f, MSG_UPDATE_KEY, SLICE_FMT(name));
+	}
+	for (unsigned i = 0; i < t->gsis + t->lsis; i++) {
 		const struct table_index *x = &t->index[i];
 
-		for (unsigned k = 0; k < x->key.hashes && rc == ERR_OK; k++)
-			rc = check_updated_attr(x, &x->key.hash[k], true, old, item, expression, f);
-		for (unsigned k = 0; k < x->key.ranges && rc == ERR_OK; k++)
-			rc = check_updated_attr(x, &x->key.range[k], false, old, item, expression, f);
+		for (unsigned k = 0; k < x->key.hashes + x->key.ranges && rc == ERR_OK; k++)
+			rc = check_assigned(x, key_attr_at(&x->key, k), u, f);
 	}
 	return rc;
 }
 
-bool check_index_takes(const struct table_index *x, struct slice item)
+/* Also what the update left alone: an item from before the index, unfit for it, takes no update until it is mended. */
+static enum err check_updated_attr(const struct key_attr *a, struct slice item, struct fault *f)
 {
-	enum err rc = ERR_OK;
+	struct slice v = map_get(item, a->name);
 
-	for (unsigned k = 0; k < x->key.hashes && rc == ERR_OK; k++)
-		rc = check_index_attr(x, &x->key.hash[k], true, item, NULL);
-	for (unsigned k = 0; k < x->key.ranges && rc == ERR_OK; k++)
-		rc = check_index_attr(x, &x->key.range[k], false, item, NULL);
-	return rc == ERR_OK;
+	if (!slice_present(v))
+		return ERR_OK;
+	if (value_type(v) != a->type)
+		return fault_set(f, MSG_UPDATE_INDEX_KEY_TYPE);
+	return is_empty(v) ? fault_set(f, MSG_UPDATE_INDEX_KEY_VALUE, type_word(a)) : ERR_OK;
+}
+
+enum err check_updated_index_keys(const struct table *t, struct slice item, struct fault *f)
+{
+	for (unsigned i = 0; i < t->gsis + t->lsis; i++) {
+		const struct key_schema *ks = &t->index[i].key;
+		enum err rc = ERR_OK;
+
+		for (unsigned k = 0; k < ks->hashes + ks->ranges && rc == ERR_OK; k++)
+			rc = check_updated_attr(key_attr_at(ks, k), item, f);
+		if (rc == ERR_OK && (hash_too_long(ks, item) || range_too_long(ks, item)))
+			rc = fault_set(f, MSG_UPDATE_INDEX_KEY_SIZE);
+		if (rc != ERR_OK)
+			return rc;
+	}
+	return ERR_OK;
 }
 
 struct slice check_key_of(const struct table *t, struct slice item, struct arena *a)

@@ -14,14 +14,16 @@ enum err check_put_item(struct slice item, struct fault *f) __attribute__((warn_
 /* The table's key inside an item that is to be put. Gives the hash of its partition key. */
 enum err check_item_key(const struct table *t, struct slice item, uint64_t *hash, struct fault *f)
 	__attribute__((warn_unused_result));
-/* Attributes of an item to be put that are keys of an index: absent, or of the right type and not empty. */
+/* Attributes of an item to be put that are keys of an index: absent, or of the right type, not empty, and not too long. */
 enum err check_index_keys(const struct table *t, struct slice item, struct fault *f) __attribute__((warn_unused_result));
-/* The same of the attributes that an update changed, `old` (absent = none) being the item before; an update by
- * expression has words of its own for an empty value. */
-enum err check_updated_index_keys(const struct table *t, struct slice old, struct slice item, bool expression, struct fault *f)
+/* Has the item a place in an index with this key? Every attribute is there, of its type, not empty, not too long. */
+bool check_index_holds(const struct key_schema *ks, struct slice item);
+/* An update against the table's keys, which it may not touch, and, by the values it brings itself, against the keys of
+ * indexes. */
+enum err check_update(const struct table *t, const struct update *u, struct fault *f) __attribute__((warn_unused_result));
+/* An item that an update has made against the keys of indexes. */
+enum err check_updated_index_keys(const struct table *t, struct slice item, struct fault *f)
 	__attribute__((warn_unused_result));
-/* Could this item, which may be older than the index, have been put with the index there? Otherwise it is not in it. */
-bool check_index_takes(const struct table_index *x, struct slice item);
 /* The Key of an item whose key has been checked: a canonical map in the arena; absent if memory is out. */
 struct slice check_key_of(const struct table *t, struct slice item, struct arena *a);
 

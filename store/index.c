@@ -65,7 +65,7 @@ static void entry_make(struct entry *e, const struct table *t, const struct tabl
 	buf_init(&e->key);
 	buf_init(&e->value);
 	e->bytes = 0;
-	if (!slice_present(item) || !check_index_takes(x, item) || !keycode_entry(&e->key, x, &t->key, item, &e->hash))
+	if (!slice_present(item) || !check_index_holds(&x->key, item) || !keycode_entry(&e->key, x, &t->key, item, &e->hash))
 		return;
 	index_project(t, x, item, &e->value);
 	if (!e->value.failed)

@@ -54,7 +54,7 @@ static enum err update_image(struct write_txn *t, const struct table *table, str
 		return fault_set(f, MSG_NO_MEMORY);
 	if (item_size(buf_slice(b)) > ITEM_SIZE_MAX)
 		return fault_set(f, MSG_UPDATE_SIZE);
-	rc = check_updated_index_keys(table, op->old, buf_slice(b), op->by_expression, f);
+	rc = check_updated_index_keys(table, buf_slice(b), f);
 	if (rc != ERR_OK)
 		return rc;
 	op->new = arena_copy(t->arena, buf_slice(b));

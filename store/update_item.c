@@ -1,5 +1,6 @@
 /* update_item - UpdateItem: what a worker checks before the writer is asked. */
 #include "protocol/messages.h"
+#include "store/check_key.h"
 #include "store/params.h"
 #include "store/write_plan.h"
 
@@ -19,13 +20,7 @@ static const struct op_params update_op = {
 
 enum err update_check_key(const struct table *t, const struct update *u, struct fault *f)
 {
-	if (u == NULL)
-		return ERR_OK;
-	if (update_touches(u, t->key.hash[0].name))
-		return fault_set(f, MSG_UPDATE_KEY, SLICE_FMT(t->key.hash[0].name));
-	if (t->key.ranges != 0 && update_touches(u, t->key.range[0].name))
-		return fault_set(f, MSG_UPDATE_KEY, SLICE_FMT(t->key.range[0].name));
-	return ERR_OK;
+	return u != NULL ? check_update(t, u, f) : ERR_OK;
 }
 
 enum err update_item_prepare(struct store_reader *r, struct store_write *w)

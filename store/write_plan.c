@@ -111,7 +111,6 @@ enum err write_bind(struct store_reader *r, struct store_write *w, const struct 
 		rc = parse(r, w, EXPR_UPDATE, update, &e, f);
 		if (rc == ERR_OK)
 			rc = update_bind(e, &env, &op->update, f);
-		op->by_expression = true;
 	}
 	if (rc == ERR_OK && slice_present(condition)) {
 		rc = parse(r, w, EXPR_CONDITION, condition, &e, f);

@@ -31,7 +31,6 @@ struct item_op {
 	struct slice item;              /* of ITEM_PUT */
 	struct condition *condition;    /* or NULL */
 	struct update *update;          /* of ITEM_UPDATE; NULL changes nothing but makes the item exist */
-	bool by_expression;             /* the update is an UpdateExpression */
 	bool old_on_failure;            /* ReturnValuesOnConditionCheckFailure = ALL_OLD */
 	/* Filled by the writer: images (absent = none), and what it cost. */
 	struct slice old, new;
@@ -85,7 +84,7 @@ enum err write_returning(struct store_write *w, unsigned member, bool only_old, 
 
 /* No two operations on one item. */
 enum err write_check_distinct(const struct write_plan *p, struct fault *f) __attribute__((warn_unused_result));
-/* An update may not touch the table's key. */
+/* An update (NULL = none) may not touch the table's key, nor set an index's key to what it cannot be (check_update). */
 enum err update_check_key(const struct table *t, const struct update *u, struct fault *f) __attribute__((warn_unused_result));
 
 /* ---- for the apply functions ---- */

@@ -7,6 +7,7 @@
 #include "tests/unit/store/fixture.h"
 
 #define INVALID "One or more parameter values were invalid: "
+#define NOT_VALID "One or more parameter values are not valid. "
 
 static struct fixture *fx;
 
@@ -117,6 +118,15 @@ Test(item_writes, sizes_to_the_byte)
 	}
 }
 
+/* Between the two parts, n letters; good until the next call. */
+static const char *put_long(const char *before, int n, const char *after)
+{
+	static char body[4096];
+
+	snprintf(body, sizeof body, "%s%0*d%s", before, n, 0, after);
+	return body;
+}
+
 Test(item_writes, keys_of_indexes)
 {
 	refuses("PutItem", "{'TableName':'ind','Item':{'pk':{'S':'a'},'sk':{'S':'1'},'gpk':{'S':''},'gsk':{'S':'x'}}}",
@@ -126,7 +136,35 @@ Test(item_writes, keys_of_indexes)
 		INVALID "Type mismatch for Index Key gpk Expected: S Actual: N IndexName: gi1");
 	refuses("PutItem", "{'TableName':'ind','Item':{'pk':{'S':'a'},'sk':{'S':'1'},'gpk':{'NULL':true}}}",
 		INVALID "Type mismatch for Index Key gpk Expected: S Actual: NULL IndexName: gi1");
+	refuses("PutItem", put_long("{'TableName':'ind','Item':{'pk':{'S':'a'},'sk':{'S':'1'},'gpk':{'S':'", 2049, "'}}}"),
+		INVALID "Size of hashkey has exceeded the maximum size limit of2048 bytes");
 	ok(fx, "GetItem", "{'TableName':'ind','Key':{'pk':{'S':'a'},'sk':{'S':'1'}}}", "{}");
+}
+
+/* A value in the request is judged by itself, a computed one in the item that it makes. */
+Test(item_writes, updates_of_keys_of_indexes)
+{
+#define KEY "{'TableName':'ind','Key':{'pk':{'S':'a'},'sk':{'S':'1'}},"
+	refuses("UpdateItem", KEY "'UpdateExpression':'SET gpk = :v','ExpressionAttributeValues':{':v':{'M':{}}}}",
+		INVALID "Type mismatch for Index Key gpk Expected: S Actual: M IndexName: gi1");
+	refuses("UpdateItem", KEY "'AttributeUpdates':{'gsk':{'Value':{'NULL':true}}}}",
+		INVALID "Type mismatch for Index Key gsk Expected: S Actual: NULL IndexName: gi1");
+	refuses("UpdateItem", KEY "'UpdateExpression':'SET gpk.x = :v','ExpressionAttributeValues':{':v':{'S':'1'}}}",
+		"Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: IndexKey: gpk");
+	ok(fx, "UpdateItem", KEY "'UpdateExpression':'SET n = :n, e = :e',"
+		"'ExpressionAttributeValues':{':n':{'N':'1'},':e':{'S':''}}}", "{}");
+	refuses("UpdateItem", KEY "'UpdateExpression':'SET gpk = n'}",
+		"The update expression attempted to update the secondary index key to unsupported type");
+	refuses("UpdateItem", KEY "'UpdateExpression':'SET gpk = e'}",
+		NOT_VALID "The update expression attempted to update a secondary index key to a value that is not supported. "
+		"The AttributeValue for a key attribute cannot contain an empty string value.");
+	refuses("UpdateItem", put_long(KEY "'UpdateExpression':'SET gsk = :v','ExpressionAttributeValues':{':v':{'S':'", 1025, "'}}}"),
+		"The update expression attempted to update the secondary index key beyond allowed size limits");
+	fails(fx, "TransactWriteItems", "{'TransactItems':[{'Update':" KEY "'UpdateExpression':'SET gpk = :v',"
+		"'ExpressionAttributeValues':{':v':{'N':'7'}}}}]}", ERR_TRANSACTION_CANCELED, NULL);
+	ok(fx, "GetItem", "{'TableName':'ind','Key':{'pk':{'S':'a'},'sk':{'S':'1'}}}",
+		"{'Item':{'e':{'S':''},'n':{'N':'1'},'pk':{'S':'a'},'sk':{'S':'1'}}}");
+#undef KEY
 }
 
 Test(item_writes, capacity)
@@ -200,7 +238,8 @@ Test(item_writes, update_return_values)
 		INVALID "Cannot update attribute sk. This attribute is part of the key");
 	refuses("UpdateItem", "{'TableName':'ind','Key':{'pk':{'S':'z'},'sk':{'S':'1'}},'UpdateExpression':'SET gpk = :e',"
 		"'ExpressionAttributeValues':{':e':{'S':''}}}",
-		"The update expression attempted to update a secondary index key to a value that is not supported");
+		NOT_VALID "The update expression attempted to update a secondary index key to a value that is not supported. "
+		"The AttributeValue for a key attribute cannot contain an empty string value.");
 	refuses("UpdateItem", "{'TableName':'hash','Key':{'pk':{'S':'u'}},'ExpressionAttributeValues':{':e':{'S':''}}}",
 		"ExpressionAttributeValues can only be specified when using expressions: UpdateExpression and ConditionExpression "
 		"are null");

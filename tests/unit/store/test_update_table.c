@@ -114,6 +114,61 @@ Test(update_table, a_new_index_holds_what_was_there)
 		ERR_RESOURCE_NOT_FOUND, NULL);
 }
 
+#define DEFINE_A "{'TableName':'dem','AttributeDefinitions':[{'AttributeName':'a','AttributeType':'S'}],"
+#define ONE_MOVE "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
+
+Test(update_table, changes_of_indexes_that_are_refused)
+{
+	fails(fx, "UpdateTable", "{'TableName':'dem','GlobalSecondaryIndexUpdates':[]}", ERR_VALIDATION, NULL);
+	fails(fx, "UpdateTable", DEFINE_A "'GlobalSecondaryIndexUpdates':[{'Create':" GSI ",'Delete':{'IndexName':'other'}}]}",
+		ERR_VALIDATION, INVALID "Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object");
+	fails(fx, "UpdateTable", DEFINE_A "'GlobalSecondaryIndexUpdates':[{'Create':" GSI "},{'Delete':{'IndexName':'other'}}]}",
+		ERR_LIMIT_EXCEEDED, ONE_MOVE);
+	fails(fx, "UpdateTable", "{'TableName':'dem','GlobalSecondaryIndexUpdates':[{'Delete':{'IndexName':'one'}},"
+		"{'Delete':{'IndexName':'two'}}]}", ERR_LIMIT_EXCEEDED, ONE_MOVE);
+	ok(fx, "UpdateTable", DEFINE_A "'GlobalSecondaryIndexUpdates':[{'Create':" GSI "}]}", NULL);
+	wait_readable();
+	fails(fx, "UpdateTable", "{'TableName':'dem','AttributeDefinitions':[{'AttributeName':'a','AttributeType':'N'}],"
+		"'GlobalSecondaryIndexUpdates':[{'Create':{'IndexName':'again','KeySchema':[{'AttributeName':'a','KeyType':'HASH'}],"
+		"'Projection':{'ProjectionType':'ALL'}}}]}", ERR_VALIDATION,
+		INVALID "Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. "
+		"Existing schema: Schema:[SchemaElement: key{a:S:HASH}] New schema: Schema:[SchemaElement: key{a:N:HASH}]");
+	/* What the table knows already must be said again. */
+	fails(fx, "UpdateTable", "{'TableName':'dem','GlobalSecondaryIndexUpdates':[{'Create':{'IndexName':'again',"
+		"'KeySchema':[{'AttributeName':'a','KeyType':'HASH'}],'Projection':{'ProjectionType':'ALL'}}}]}", ERR_VALIDATION,
+		INVALID "AttributeDefinitions is not specified for index: again");
+}
+
+/* Such items stay out of the index, and take no update until they are mended. */
+Test(update_table, a_new_index_leaves_out_what_cannot_be_its_key)
+{
+	static const struct { const char *pk, *before; int n; const char *after; } item[] = {
+		{ "fit", "{'S':'", 2048, "'}" }, { "long", "{'S':'", 2049, "'}" }, { "huge", "{'S':'", 70000, "'}" },
+		{ "empty", "{'S':''}", 0, "" }, { "number", "{'N':'1'}", 0, "" },
+	};
+	static char body[80000];
+
+	for (size_t i = 0; i < sizeof item / sizeof *item; i++) {
+		if (item[i].n != 0)
+			snprintf(body, sizeof body, "{'TableName':'dem','Item':{'pk':{'S':'%s'},'a':%s%0*d%s}}", item[i].pk,
+				item[i].before, item[i].n, 0, item[i].after);
+		else
+			snprintf(body, sizeof body, "{'TableName':'dem','Item':{'pk':{'S':'%s'},'a':%s}}", item[i].pk, item[i].before);
+		ok(fx, "PutItem", body, "{}");
+	}
+	ok(fx, "UpdateTable", DEFINE_A "'GlobalSecondaryIndexUpdates':[{'Create':" GSI "}]}", NULL);
+	wait_readable();
+	cr_assert(described("dem", "'IndexStatus':'ACTIVE','ItemCount':1"));
+#define SET_B "'UpdateExpression':'SET b = :b','ExpressionAttributeValues':{':b':{'N':'1'}}}"
+	ok(fx, "UpdateItem", "{'TableName':'dem','Key':{'pk':{'S':'fit'}}," SET_B, "{}");
+	fails(fx, "UpdateItem", "{'TableName':'dem','Key':{'pk':{'S':'number'}}," SET_B, ERR_VALIDATION,
+		"The update expression attempted to update the secondary index key to unsupported type");
+	fails(fx, "UpdateItem", "{'TableName':'dem','Key':{'pk':{'S':'long'}}," SET_B, ERR_VALIDATION,
+		"The update expression attempted to update the secondary index key beyond allowed size limits");
+	ok(fx, "UpdateItem", "{'TableName':'dem','Key':{'pk':{'S':'number'}},'UpdateExpression':'REMOVE a'}", "{}");
+	ok(fx, "DeleteItem", "{'TableName':'dem','Key':{'pk':{'S':'huge'}}}", "{}");
+}
+
 Test(update_table, time_to_live)
 {
 	ok(fx, "DescribeTimeToLive", "{'TableName':'dem'}", "{'TimeToLiveDescription':{'TimeToLiveStatus':'DISABLED'}}");
@@ -138,6 +193,14 @@ Test(update_table, tags)
 	ok(fx, "UntagResource", "{" ARN ",'TagKeys':['b','nothing']}", NULL);
 	ok(fx, "ListTagsOfResource", "{" ARN "}", "{'Tags':[{'Key':'a','Value':'3'}]}");
 	fails(fx, "TagResource", "{'ResourceArn':'not-a-valid-arn','Tags':[{'Key':'a','Value':'1'}]}", ERR_VALIDATION, NULL);
+	fails(fx, "TagResource", "{" ARN ",'Tags':[{'Key':'a!','Value':'1'}]}", ERR_VALIDATION,
+		"The Tag Key provided is invalid, Key: a!");
+	fails(fx, "TagResource", "{" ARN ",'Tags':[{'Key':'a','Value':'50%'}]}", ERR_VALIDATION,
+		"The Tag Value provided is invalid, Value: 50%");
+	ok(fx, "TagResource", "{" ARN ",'Tags':[{'Key':'a','Value':'\xd0\xb6 +-=._:/@'}]}", NULL);
+	fails(fx, "ListTagsOfResource", "{'ResourceArn':'arn:aws:dynamodb:ddblocal:000000000000:table/dem/index/i'}", ERR_VALIDATION,
+		INVALID "Invalid resource arn provided, only table or stream is accepted. Provided resource arn: "
+		"arn:aws:dynamodb:ddblocal:000000000000:table/dem/index/i");
 	fails(fx, "ListTagsOfResource", "{'ResourceArn':'arn:aws:dynamodb:us-east-1:000000000000:table/nonexistent'}",
 		ERR_ACCESS_DENIED, NULL);
 	fails(fx, "ListTagsOfResource", "{'ResourceArn':'arn:aws:dynamodb:ddblocal:000000000000:table/nonexistent'}",
