@@ -28,11 +28,13 @@
 
 enum {
 	SLICE_BYTES = 16 << 20,        /* of keys and values, in one transaction */
-	SLICE_BYTES_TIGHT = 1 << 20,   /* when the map is full */
+	SLICE_BYTES_TIGHT = 256 << 10, /* when the map is full: pages that a transaction frees are of use to later ones only, */
+	CHANGE_BYTES_TIGHT = 4096,     /* and each change may need a new one first */
 	DROP_KEYS = 2048,              /* deleted in one transaction */
 	RETRY_MS = 200,
 	POLL_MS = 500
 };
+static const uint64_t MAP_KEPT = 64 << 20;
 static const uint64_t IDLE_NS = 3ull * 1000000000u;
 
 struct checkpoint {
@@ -42,6 +44,7 @@ struct checkpoint {
 	const struct memnode *at[STATE_TABLES_MAX];
 	uint64_t lsn;                          /* reached when it is done */
 	size_t slice_bytes;
+	size_t change_bytes;                   /* what a change costs beside its key and value */
 	bool deletions_only;
 };
 
@@ -103,7 +106,7 @@ static enum err move_slice(struct checkpoint *c, struct lmdb_txn *t, bool *end, 
 		if (v == NULL)
 			continue;
 		rc = move_change(t, key, v, f);
-		bytes += key.n + v->n;
+		bytes += key.n + v->n + c->change_bytes;
 	}
 	return rc;
 }
@@ -156,6 +159,7 @@ static enum err move_tables(struct checkpoint *c, struct fault *f)
 	enum err rc = wal_sync(c->e->wal, f);
 
 	c->slice_bytes = tight ? SLICE_BYTES_TIGHT : SLICE_BYTES;
+	c->change_bytes = tight ? CHANGE_BYTES_TIGHT : 0;
 	(void)failpoint(FAILPOINT_CHECKPOINT_BEGIN);
 	if (rc == ERR_OK && tight)
 		rc = pass(c, true, f);
@@ -389,10 +393,13 @@ void checkpointer_stop(struct engine *e)
 
 /* ---- room for the writer ---- */
 
-/* What is in the overlay has been promised a place in the map, with pages half full. */
+/* What is in the overlay has been promised a place in the map, with pages half full; and some pages are kept for the
+ * transactions that make room. */
 static bool map_is_tight(struct engine *e, size_t overlay)
 {
-	return atomic_load_explicit(&e->c.map_used, memory_order_relaxed) + 2 * overlay > lmdb_map_bytes(e->index);
+	uint64_t map = lmdb_map_bytes(e->index), kept = map / 16 < MAP_KEPT ? map / 16 : MAP_KEPT;
+
+	return atomic_load_explicit(&e->c.map_used, memory_order_relaxed) + 2 * overlay + kept > map;
 }
 
 static enum err told_why(enum err error, struct fault *f)

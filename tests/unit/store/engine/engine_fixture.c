@@ -236,5 +236,8 @@ void test_wait_checkpoint(struct engine *e)
 			return;
 		usleep(5000);
 	}
-	cr_assert_fail("the checkpointer does not catch up");
+	cr_assert_fail("the checkpointer does not catch up: %llu of %llu, map %llu used %llu free %llu, overlay %llu",
+		(unsigned long long)s.lsn_checkpointed, (unsigned long long)s.lsn_published,
+		(unsigned long long)s.map_bytes, (unsigned long long)s.map_used_bytes,
+		(unsigned long long)s.map_free_bytes, (unsigned long long)s.overlay_bytes);
 }
