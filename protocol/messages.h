@@ -316,6 +316,22 @@
 	"limit of 20"
 #define MSG_CATALOG_DAMAGED ERR_CORRUPT, "The description of a table is damaged"
 
+/* ---- streams ---- */
+#define MSG_STREAM_ARN ERR_VALIDATION, "Invalid StreamArn"
+#define MSG_STREAM_NOT_FOUND ERR_RESOURCE_NOT_FOUND, "Requested resource not found: Stream: %.*s not found"
+#define MSG_SHARD_NOT_FOUND ERR_RESOURCE_NOT_FOUND, "Requested resource not found: Shard: %.*s not found"
+#define MSG_ITERATOR_INVALID ERR_VALIDATION, "Invalid ShardIterator"
+#define MSG_ITERATOR_SHARD ERR_RESOURCE_NOT_FOUND, "Invalid ShardId in ShardIterator"
+#define MSG_ITERATOR_EXPIRED ERR_EXPIRED_ITERATOR, "Shard iterator has expired"
+#define MSG_RECORDS_TRIMMED ERR_TRIMMED_DATA, "The data you are trying to access has been trimmed"
+#define MSG_SEQUENCE_MISSING ERR_VALIDATION, "SequenceNumber must be specified for ShardIteratorType %.*s"
+#define MSG_SEQUENCE_GIVEN ERR_VALIDATION, "SequenceNumber must not be specified for ShardIteratorType %.*s"
+#define MSG_SEQUENCE_INVALID ERR_VALIDATION, "Invalid SequenceNumber: %.*s"
+#define MSG_SHARD_FILTER ERR_VALIDATION, "ShardFilter must have both Type and ShardId"
+#define MSG_STREAM_LIMIT ERR_VALIDATION, "1 validation error detected: Value '%lld' at 'limit' failed to satisfy constraint: " \
+	"Member must have value less than or equal to %d"
+#define MSG_RECORD_DAMAGED ERR_CORRUPT, "A record of a stream is damaged"
+
 /* ---- queries and scans ---- */
 #define MSG_QUERY_NO_CONDITION ERR_VALIDATION, \
 	"Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."

@@ -49,6 +49,7 @@ static const struct option options[] = {
 	{ "reader-threads", COUNT, FIELD(reader_threads), "4", RESTART, "N", "for reads that may wait for a disk" },
 	{ "hand-over", HAND_OVER, FIELD(hand_over), "auto", RESTART, "auto|always|never", "reads to reader threads: if data exceed memory" },
 	{ "overlay", BYTES, FIELD(overlay), "512M", RESTART, "BYTES", "recent writes kept in memory until checkpointed" },
+	{ "ttl-interval", MILLIS, FIELD(ttl_interval), "5000", RESTART, "MS", "expired items are looked for so often" },
 	{ "map-max", BYTES, FIELD(map_max), "1024G", RESTART, "BYTES", "the database grows up to this" },
 };
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };

@@ -40,6 +40,7 @@ struct config {
 	unsigned reader_threads;
 	unsigned hand_over;            /* enum hand_over */
 	uint64_t overlay, map_max;
+	uint64_t ttl_interval;         /* ms */
 };
 
 enum config_action { CONFIG_RUN, CONFIG_HELP, CONFIG_VERSION, CONFIG_BAD };

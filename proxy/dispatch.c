@@ -27,6 +27,10 @@ static handler_fn *const handler[OP_COUNT] = {
 	[OP_DescribeLimits] = op_describe,
 	[OP_DescribeEndpoints] = op_describe_endpoints,
 	[OP_DescribeContinuousBackups] = op_describe,
+	[OP_ListStreams] = op_describe,
+	[OP_DescribeStream] = op_describe,
+	[OP_GetShardIterator] = op_describe,
+	[OP_GetRecords] = op_describe,
 };
 
 void dispatch_run(struct call *c)

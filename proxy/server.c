@@ -106,6 +106,7 @@ static bool open_store(struct server *s, struct config_error *e)
 				.map_max_bytes = c->map_max },
 			.observer = coherence_observer(&s->coherence),
 			.region = c->region,
+			.keeper_ms = (unsigned)c->ttl_interval,
 		},
 		.reader_threads = c->reader_threads,
 		.hand_over = (enum hand_over)c->hand_over,

@@ -4,20 +4,21 @@
 #include <stdlib.h>
 
 #include "protocol/messages.h"
+#include "store/background.h"
 #include "store/control.h"
 #include "store/index.h"
 #include "store/keycode.h"
-#include "store/writer.h"
 
 enum { PAGE_ITEMS = 256 };
 
 struct backfill {
 	struct store *store;
 	pthread_t thread;
-	pthread_mutex_t lock;        /* of the next three */
+	pthread_mutex_t lock;        /* of the next two */
 	pthread_cond_t changed;
-	bool stopping, woken, written;
+	bool stopping, woken;
 	/* The thread's own. */
+	struct own_write write;
 	struct arena arena;          /* of one page */
 	struct buf from;             /* where the next page begins */
 	struct catalog_reader reader;
@@ -97,61 +98,9 @@ static enum err page_apply(struct write_batch *b, struct store_write *w)
 
 /* ---- the thread's half ---- */
 
-static void written(struct store_write *w)
-{
-	struct backfill *b = w->arg;
-
-	pthread_mutex_lock(&b->lock);
-	b->written = true;
-	pthread_cond_signal(&b->changed);
-	pthread_mutex_unlock(&b->lock);
-}
-
-/* Have the writer do a page, and wait for it. */
-static enum err write_page(struct backfill *b, struct page *p)
-{
-	struct request req = { .op = OP_UpdateTable, .arena = &b->arena }; /* no record: nobody reads it */
-	struct write_plan plan = { .apply = page_apply, .control = p };
-	struct buf out;
-	struct store_write w = { .req = &req, .out = &out, .plan = &plan, .done = written, .arg = b };
-
-	buf_init(&out);
-	fault_init(&w.fault, &b->arena);
-	b->written = false;
-	writer_submit(b->store->writer, &w);
-	pthread_mutex_lock(&b->lock);
-	while (!b->written)
-		pthread_cond_wait(&b->changed, &b->lock);
-	pthread_mutex_unlock(&b->lock);
-	buf_release(&out);
-	return w.result;
-}
-
-static enum err scan_page(struct backfill *b, struct cursor *c, struct page *p, struct fault *f)
-{
-	struct slice key = SLICE_NONE, value;
-
-	while (p->n < PAGE_ITEMS) {
-		enum err rc = cursor_next(c, &key, &value, f);
-
-		if (rc != ERR_OK || !slice_present(key))
-			return rc;
-		p->key[p->n] = arena_copy(&b->arena, key);
-		if (!slice_present(p->key[p->n]))
-			return fault_set(f, MSG_NO_MEMORY);
-		p->n++;
-	}
-	buf_clear(&b->from);
-	buf_put_slice(&b->from, key);
-	keycode_after(&b->from);
-	return b->from.failed ? fault_set(f, MSG_NO_MEMORY) : ERR_OK;
-}
-
 /* The next page of the table's keys; p->n < PAGE_ITEMS at its end. */
 static enum err read_page(struct backfill *b, struct page *p, struct fault *f)
 {
-	struct view *v = NULL;
-	struct cursor *c = NULL;
 	struct buf lo, hi;
 
 	buf_init(&lo);
@@ -159,16 +108,9 @@ static enum err read_page(struct backfill *b, struct page *p, struct fault *f)
 	keycode_segment(&lo, &hi, p->table, 0, 1);
 	if (b->from.n == 0)
 		buf_put_slice(&b->from, buf_slice(&lo));
-	enum err rc = lo.failed || hi.failed || b->from.failed ? fault_set(f, MSG_NO_MEMORY) : view_open(b->store->engine, &v, f);
+	enum err rc = lo.failed || hi.failed || b->from.failed ? fault_set(f, MSG_NO_MEMORY)
+		: key_page(b->store->engine, &b->from, buf_slice(&hi), &b->arena, p->key, PAGE_ITEMS, &p->n, f);
 
-	if (rc == ERR_OK)
-		rc = cursor_open(v, buf_slice(&b->from), buf_slice(&hi), false, &c, f);
-	if (rc == ERR_OK)
-		rc = scan_page(b, c, p, f);
-	if (c != NULL)
-		cursor_close(&c);
-	if (v != NULL)
-		view_close(&v);
 	buf_release(&lo);
 	buf_release(&hi);
 	return rc;
@@ -199,10 +141,10 @@ static void fill_index(struct backfill *b, uint32_t table, uint32_t index)
 		rc = read_page(b, p, NULL);
 		end = p->n < PAGE_ITEMS;
 		if (rc == ERR_OK && p->n != 0)
-			rc = write_page(b, p);
+			rc = own_write_run(&b->write, &b->arena, page_apply, p);
 		if (rc == ERR_OK && end) {
 			*p = (struct page){ .table = table, .index = index, .last = true };
-			rc = write_page(b, p);
+			rc = own_write_run(&b->write, &b->arena, page_apply, p);
 		}
 		arena_reset(&b->arena);
 	}
@@ -258,6 +200,7 @@ enum err backfill_start(struct store *s, struct backfill **out, struct fault *f)
 		return fault_set(f, MSG_NO_MEMORY);
 	b->store = s;
 	b->woken = true;
+	own_write_init(&b->write, s);
 	arena_init(&b->arena, 0);
 	buf_init(&b->from);
 	catalog_join(&s->catalog, &b->reader);
@@ -265,6 +208,7 @@ enum err backfill_start(struct store *s, struct backfill **out, struct fault *f)
 	pthread_cond_init(&b->changed, NULL);
 	if (pthread_create(&b->thread, NULL, backfill_main, b) != 0) {
 		catalog_leave(&s->catalog, &b->reader);
+		own_write_release(&b->write);
 		pthread_cond_destroy(&b->changed);
 		pthread_mutex_destroy(&b->lock);
 		free(b);
@@ -290,6 +234,7 @@ void backfill_free(struct backfill **out)
 
 	if (b == NULL)
 		return;
+	own_write_release(&b->write);
 	arena_release(&b->arena);
 	buf_release(&b->from);
 	pthread_cond_destroy(&b->changed);

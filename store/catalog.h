@@ -24,6 +24,15 @@
 #include "store/engine/engine.h"
 #include "store/table.h"
 
+/* What a record of a stream tells beside the key; its bits are the images. */
+enum stream_view { STREAM_KEYS_ONLY = 0, STREAM_NEW_IMAGE = 1, STREAM_OLD_IMAGE = 2, STREAM_NEW_AND_OLD_IMAGES = 3 };
+
+/* An open shard of a table's stream: it takes the partition keys with hashes from `from` up to the next one's. */
+struct stream_shard {
+	uint32_t id;                     /* shared with table ids */
+	uint64_t from;
+};
+
 /* What the store knows of a table beside what was asked for. */
 struct catalog_facts {
 	struct slice uuid;
@@ -31,6 +40,10 @@ struct catalog_facts {
 	uint64_t on_demand_since_ms;     /* last change to PAY_PER_REQUEST; 0 = never */
 	struct slice stream_label;       /* of its latest stream; absent = never had one */
 	struct slice ttl_attribute;      /* absent = no time to live */
+	const struct stream_shard *shard;/* by hash, the first from 0 */
+	unsigned shards;                 /* 0 = it has no stream now */
+	uint32_t ttl_id;                 /* of its expiry index (ttl.h); 0 = none */
+	bool ttl_filling;                /* which does not have all items yet */
 };
 
 /* A table with all that DescribeTable tells. Counted by the writer alone: one reference for each snapshot it is in. */
@@ -41,7 +54,8 @@ struct catalog_table {
 	struct slice bytes;              /* as the engine keeps it */
 	struct record spec;              /* a CreateTableInput: what was asked for, as changed since */
 	struct catalog_facts facts;
-	bool streams;                    /* someone follows its changes: old images are logged */
+	bool streams;                    /* its changes are recorded */
+	enum stream_view view;           /* of its stream */
 	bool building;                   /* an index of it is not filled yet */
 };
 
@@ -109,6 +123,9 @@ struct catalog_draft {
 	struct slice spec;               /* CreateTableInput */
 };
 void catalog_draft_put(struct buf *out, const struct catalog_draft *d);
+/* The view type that a CreateTableInput asks for. */
+enum stream_view stream_view_of(const struct record *spec);
+const char *stream_view_name(enum stream_view v);
 
 /* Keys of the engine's table 0. */
 enum { CATALOG_KEY_BYTES = 9 };

@@ -1,7 +1,8 @@
 /* catalog_table - a table as the engine keeps it, and back.
  *
- *    array [ format (1), table id, [index ids], [index is being built], uuid, created ms, on demand since ms, stream label | nil,
- *            attribute of time to live | nil, CreateTableInput ]
+ *    array [ format (2), table id, [index ids], [index is being built], uuid, created ms, on demand since ms, stream label | nil,
+ *            attribute of time to live | nil, [[open shard's id, first hash]], expiry index id, it is being filled,
+ *            CreateTableInput ]
  *
  * The CreateTableInput is what was asked for, as changed since by UpdateTable and its like: the one source from which
  * DescribeTable, the key schemas and the indexes are made. Index ids follow its GlobalSecondaryIndexes, then its
@@ -11,7 +12,7 @@
 #include "protocol/messages.h"
 #include "store/catalog.h"
 
-enum { FORMAT = 1, FIELDS = 10 };
+enum { FORMAT = 2, FIELDS = 13 };
 
 static void put_optional(struct buf *b, struct slice s)
 {
@@ -45,7 +46,37 @@ void catalog_draft_put(struct buf *out, const struct catalog_draft *d)
 	mp_put_int(out, (int64_t)d->facts.on_demand_since_ms);
 	put_optional(out, d->facts.stream_label);
 	put_optional(out, d->facts.ttl_attribute);
+	mp_put_array(out, d->facts.shards);
+	for (unsigned i = 0; i < d->facts.shards; i++) {
+		mp_put_array(out, 2);
+		mp_put_int(out, d->facts.shard[i].id);
+		mp_put_int(out, (int64_t)d->facts.shard[i].from);
+	}
+	mp_put_int(out, d->facts.ttl_id);
+	mp_put_bool(out, d->facts.ttl_filling);
 	buf_put_slice(out, d->spec);
+}
+
+static const char *const view_name[] = { [STREAM_KEYS_ONLY] = "KEYS_ONLY", [STREAM_NEW_IMAGE] = "NEW_IMAGE",
+	[STREAM_OLD_IMAGE] = "OLD_IMAGE", [STREAM_NEW_AND_OLD_IMAGES] = "NEW_AND_OLD_IMAGES" };
+
+const char *stream_view_name(enum stream_view v)
+{
+	return view_name[v];
+}
+
+enum stream_view stream_view_of(const struct record *spec)
+{
+	struct slice bytes = spec->m[CreateTableInput_StreamSpecification];
+	struct record s;
+	unsigned view = STREAM_KEYS_ONLY;
+
+	if (!slice_present(bytes) || !record_open(&s, &shape_StreamSpecification, bytes))
+		return STREAM_KEYS_ONLY;
+	for (unsigned i = 0; i < sizeof view_name / sizeof *view_name; i++)
+		if (record_is(&s, StreamSpecification_StreamViewType, view_name[i]))
+			view = i;
+	return (enum stream_view)view;
 }
 
 /* ---- decoding; false = damaged ---- */
@@ -168,6 +199,24 @@ static bool decode_spec(struct catalog_table *t, struct mp ids, uint32_t n_ids, 
 		&& decode_indexes(spec, l, lsis, &local_shape, &t->arena, x + gsis);
 }
 
+static bool decode_shards(struct mp *m, struct catalog_table *t)
+{
+	uint32_t n = mp_array(m);
+	struct stream_shard *s = arena_alloc(&t->arena, (n + 1) * sizeof *s);
+
+	if (s == NULL)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (mp_array(m) != 2)
+			return false;
+		s[i].id = (uint32_t)mp_uint(m);
+		s[i].from = (uint64_t)mp_int(m);
+	}
+	t->facts.shard = s;
+	t->facts.shards = n;
+	return !m->bad;
+}
+
 static bool decode(struct catalog_table *t)
 {
 	struct mp m = mp_open(t->bytes);
@@ -185,15 +234,16 @@ static bool decode(struct catalog_table *t)
 	t->facts.on_demand_since_ms = mp_uint(&m);
 	t->facts.stream_label = get_optional(&m);
 	t->facts.ttl_attribute = get_optional(&m);
+	if (!decode_shards(&m, t))
+		return false;
+	t->facts.ttl_id = (uint32_t)mp_uint(&m);
+	t->facts.ttl_filling = mp_bool(&m);
 	struct slice spec = mp_skip(&m);
 
 	if (m.bad || !record_open(&t->spec, &shape_CreateTableInput, spec) || !decode_spec(t, ids, n_ids, building))
 		return false;
-	struct record stream;
-	struct slice s = t->spec.m[CreateTableInput_StreamSpecification];
-
-	t->streams = slice_present(s) && record_open(&stream, &shape_StreamSpecification, s)
-		&& record_bool(&stream, StreamSpecification_StreamEnabled);
+	t->streams = t->facts.shards != 0;
+	t->view = stream_view_of(&t->spec);
 	return true;
 }
 

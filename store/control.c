@@ -11,6 +11,8 @@
 #include "store/control.h"
 #include "store/create_table.h"
 #include "store/describe.h"
+#include "store/streams.h"
+#include "store/ttl.h"
 
 enum { FIRST_ID = 1, ID_BYTES = 4, UUID_TEXT = 36, TABLE_NAME_MIN = 3 };
 
@@ -33,9 +35,12 @@ enum err control_take_ids(struct write_txn *t, unsigned n, uint32_t *first, stru
 
 	if (rc != ERR_OK)
 		return rc;
-	*first = v.n == ID_BYTES ? (uint32_t)v.p[0] << 24 | (uint32_t)v.p[1] << 16 | (uint32_t)v.p[2] << 8 | v.p[3] : FIRST_ID;
+	*first = t->next_id; /* what this transaction put is not to be read yet */
+	if (*first == 0)
+		*first = v.n == ID_BYTES ? (uint32_t)v.p[0] << 24 | (uint32_t)v.p[1] << 16 | (uint32_t)v.p[2] << 8 | v.p[3] : FIRST_ID;
+	t->next_id = *first + n;
 	for (unsigned i = 0; i < ID_BYTES; i++)
-		next[i] = (uint8_t)((*first + n) >> (8 * (ID_BYTES - 1 - i)));
+		next[i] = (uint8_t)(t->next_id >> (8 * (ID_BYTES - 1 - i)));
 	engine_put(e, catalog_key('i', 0, key), slice_of(next, ID_BYTES));
 	return ERR_OK;
 }
@@ -180,13 +185,16 @@ static enum err draft_new(struct store_write *w, uint32_t first, unsigned indexe
 	d->facts.created_ms = control_now_ms();
 	if (record_is(&w->req->in, CreateTableInput_BillingMode, "PAY_PER_REQUEST"))
 		d->facts.on_demand_since_ms = d->facts.created_ms;
-	struct record s;
-	struct slice stream = w->req->in.m[CreateTableInput_StreamSpecification];
-
-	if (slice_present(stream) && record_open(&s, &shape_StreamSpecification, stream)
-	    && record_bool(&s, StreamSpecification_StreamEnabled))
-		d->facts.stream_label = slice_str(control_stream_label(a, d->facts.created_ms));
 	return ERR_OK;
+}
+
+static bool wants_stream(const struct record *in)
+{
+	struct slice stream = in->m[CreateTableInput_StreamSpecification];
+	struct record s;
+
+	return slice_present(stream) && record_open(&s, &shape_StreamSpecification, stream)
+		&& record_bool(&s, StreamSpecification_StreamEnabled);
 }
 
 static enum err create_table_apply(struct write_batch *b, struct store_write *w)
@@ -207,6 +215,8 @@ static enum err create_table_apply(struct write_batch *b, struct store_write *w)
 
 	if (rc == ERR_OK)
 		rc = draft_new(w, first, gsis + lsis, &d);
+	if (rc == ERR_OK && wants_stream(&w->req->in))
+		rc = stream_open(&t, &w->req->in, &d.facts, &w->fault);
 	if (rc == ERR_OK)
 		rc = control_put_table(&t, &d, &next, &w->fault);
 	if (rc == ERR_OK)
@@ -311,7 +321,11 @@ static enum err delete_table_apply(struct write_batch *b, struct store_write *w)
 	control_drop(&t, ct->table.id);
 	for (unsigned i = 0; i < ct->table.gsis + ct->table.lsis; i++)
 		control_drop(&t, ct->table.index[i].id);
-	return control_end(&t, &next, next != NULL ? ERR_OK : fault_set(&w->fault, MSG_NO_MEMORY), &w->fault);
+	ttl_drop(&t, ct->facts.ttl_id);
+	rc = next != NULL ? ERR_OK : fault_set(&w->fault, MSG_NO_MEMORY);
+	if (rc == ERR_OK && ct->streams)
+		rc = stream_close(&t, ct, &w->fault);
+	return control_end(&t, &next, rc, &w->fault);
 }
 
 enum err delete_table_prepare(struct store_reader *r, struct store_write *w)

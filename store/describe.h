@@ -8,6 +8,9 @@
 
 enum { DESCRIBED_MAX = 1 + TABLE_GSI_MAX + TABLE_LSI_MAX };
 
+/* One operation of store_describe; its request has been checked. */
+typedef enum err describe_fn(struct store_reader *r, const struct request *req, struct buf *out, struct fault *f);
+
 /* Append a TableDescription; brief: without schema and indexes, as DeleteTable answers. c[0] counts the table, c[1 ...]
  * its indexes in the order of table->index. */
 void table_description_put(struct buf *out, const struct store *s, const struct catalog_table *t, const char *status,

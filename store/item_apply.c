@@ -3,6 +3,8 @@
 #include "protocol/messages.h"
 #include "store/check_key.h"
 #include "store/index.h"
+#include "store/streams.h"
+#include "store/ttl.h"
 
 /* The item as a member of ConditionalCheckFailedException. */
 static void old_into_fault(struct arena *a, struct slice old, struct fault *f)
@@ -93,7 +95,9 @@ static enum err store_image(struct write_txn *t, const struct catalog_table *ct,
 	write_txn_count(t, table->id, slice_present(op->new) - slice_present(op->old),
 		(int64_t)new_bytes - (int64_t)old_bytes);
 	if (ct->streams)
-		write_txn_note(t, table->id, op->old);
+		stream_record(t, ct, op);
+	if (ct->facts.ttl_id != 0)
+		ttl_maintain(t, ct, op);
 	write_txn_change(t, &(struct store_change){ .table = table->id, .hash = op->hash, .key = op->key, .item = op->new });
 	if (table->gsis + table->lsis == 0)
 		return ERR_OK;

@@ -5,8 +5,10 @@
 #include "protocol/messages.h"
 #include "store/backfill.h"
 #include "store/control.h"
+#include "store/keeper.h"
 #include "store/keycode.h"
 #include "store/store_int.h"
+#include "store/streams.h"
 #include "store/writer.h"
 
 enum { EXPRS_CACHED = 512 };
@@ -27,9 +29,13 @@ enum err store_open(const struct store_opts *o, struct store **out, struct fault
 	if (rc == ERR_OK)
 		rc = catalog_open(&s->catalog, s->engine, f);
 	if (rc == ERR_OK)
+		rc = streams_recover(s, f);
+	if (rc == ERR_OK)
 		rc = writer_start(s, o->batch_max, &s->writer, f);
 	if (rc == ERR_OK)
 		rc = backfill_start(s, &s->backfill, f);
+	if (rc == ERR_OK)
+		rc = keeper_start(s, o->keeper_ms, &s->keeper, f);
 	if (rc != ERR_OK) {
 		store_close(&s);
 		return rc;
@@ -42,6 +48,7 @@ void store_close(struct store **s)
 {
 	if (*s == NULL)
 		return;
+	keeper_stop(&(*s)->keeper);
 	if ((*s)->backfill != NULL)
 		backfill_stop((*s)->backfill);
 	writer_stop(&(*s)->writer);
@@ -53,6 +60,16 @@ void store_close(struct store **s)
 	free((*s)->account);
 	free(*s);
 	*s = NULL;
+}
+
+uint64_t store_now_ms(const struct store *s)
+{
+	return control_now_ms() + atomic_load_explicit(&s->clock_ahead_ms, memory_order_relaxed);
+}
+
+void store_clock_advance(struct store *s, uint64_t ms)
+{
+	atomic_fetch_add_explicit(&s->clock_ahead_ms, ms, memory_order_relaxed);
 }
 
 void store_submit(struct store *s, struct store_write *w)

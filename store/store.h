@@ -40,6 +40,7 @@ struct store_opts {                       /* zero = default */
 	struct store_observer observer;
 	const char *region, *account;         /* of ARNs: "ddblocal" and "000000000000" */
 	unsigned batch_max;                   /* writes in one batch at most: 1024 */
+	unsigned keeper_ms;                   /* expired items and records are looked for so often: 5000 */
 };
 
 enum err store_open(const struct store_opts *o, struct store **s, struct fault *f) __attribute__((warn_unused_result));
@@ -105,6 +106,9 @@ struct store_write {
 /* Validation, expressions, table and key, on the worker. On an error the write is over: done() is not called. */
 enum err store_prepare(struct store_reader *r, struct store_write *w) __attribute__((warn_unused_result));
 void store_submit(struct store *s, struct store_write *w);
+
+/* Move the clock by which records of streams, their iterators and items with a time to live age. For tests. */
+void store_clock_advance(struct store *s, uint64_t ms);
 
 /* ---- looking inside ---- */
 struct store_stats {

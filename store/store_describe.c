@@ -2,11 +2,10 @@
 #include "protocol/messages.h"
 #include "store/control.h"
 #include "store/describe.h"
+#include "store/streams.h"
 #include "store/write_txn.h"
 
 enum { LIST_LIMIT = 100 };
-
-typedef enum err describe_fn(struct store_reader *r, const struct request *req, struct buf *out, struct fault *f);
 
 static enum err find_table(struct store_reader *r, struct slice name, const struct catalog_table **t, struct fault *f)
 {
@@ -165,6 +164,10 @@ static describe_fn *const describe_of[OP_COUNT] = {
 	[OP_ListTagsOfResource] = list_tags,
 	[OP_DescribeLimits] = describe_limits,
 	[OP_DescribeContinuousBackups] = describe_backups,
+	[OP_ListStreams] = list_streams,
+	[OP_DescribeStream] = describe_stream,
+	[OP_GetShardIterator] = get_shard_iterator,
+	[OP_GetRecords] = get_records,
 };
 
 enum err store_describe(struct store_reader *r, const struct request *req, struct buf *out, struct fault *f)

@@ -7,7 +7,10 @@
  *    0, 'c', table or index id    its counters: entries and bytes
  *    0, 'x', client token         a transaction done, for its ten minutes    (token.c)
  *    0, 'y', time, token          the same, by the time it ends
+ *    0, 's', label, 0, table      a stream                               (streams.h)
  *    table id, hash, keys...      items;  index id, hash, keys..., base keys...  index entries
+ *    shard id, position           records of a stream
+ *    expiry index id, second, item's key                                 (ttl.h)
  *
  * Not for callers of the store: they include store.h. */
 #ifndef DYNAX_STORE_STORE_INT_H
@@ -21,6 +24,7 @@
 
 struct writer;
 struct backfill;
+struct keeper;
 
 struct store {
 	struct engine *engine;
@@ -29,6 +33,9 @@ struct store {
 	struct catalog_store catalog;     /* published snapshots and those who read them */
 	struct writer *writer;
 	struct backfill *backfill;
+	struct keeper *keeper;
+	_Atomic uint64_t clock_ahead_ms;  /* store_clock_advance */
+	uint64_t stream_position;         /* the writer's: the last one given to a record (streams.h) */
 	uint64_t tokens_purged_ms;        /* the writer's: when old tokens were last cleared away (token.c) */
 };
 
@@ -52,6 +59,9 @@ enum err reader_table(struct store_reader *r, struct slice name, const struct ta
 	__attribute__((warn_unused_result));
 /* A table with all that is known of it, by name or ARN; or NULL. */
 const struct catalog_table *reader_catalog_table(struct store_reader *r, struct slice name);
+
+/* The time by which records and items age, in Unix milliseconds. */
+uint64_t store_now_ms(const struct store *s);
 
 /* Entries and bytes of a table or index, at one moment. */
 struct counters {

@@ -1,8 +1,21 @@
 /* table_settings - UpdateTimeToLive, TagResource and UntagResource: what hangs on a table and is not its shape. */
 #include "protocol/messages.h"
 #include "store/control.h"
+#include "store/ttl.h"
 
 enum { TAGS_MAX = 50 };
+
+/* Give a table the draft's time to live, or take it away: with it goes the index of who expires when. */
+static enum err settle_ttl(struct write_txn *t, struct catalog_draft *d, struct slice attribute, struct fault *f)
+{
+	d->facts.ttl_attribute = attribute;
+	d->facts.ttl_filling = slice_present(attribute);
+	if (slice_present(attribute))
+		return control_take_ids(t, 1, &d->facts.ttl_id, f);
+	ttl_drop(t, d->facts.ttl_id);
+	d->facts.ttl_id = 0;
+	return ERR_OK;
+}
 
 /* Put the draft in the place of the table. */
 static enum err replace_table(struct write_batch *b, struct store_write *w, const struct catalog_draft *d)
@@ -40,6 +53,8 @@ static enum err update_ttl_apply(struct write_batch *b, struct store_write *w)
 	const struct catalog_table *ct = catalog_find(b->catalog, name);
 	struct catalog_draft d;
 	struct record spec;
+	struct catalog *next = NULL;
+	struct write_txn t;
 	unsigned n = 0;
 
 	if (ct == NULL)
@@ -55,7 +70,6 @@ static enum err update_ttl_apply(struct write_batch *b, struct store_write *w)
 	if (rc != ERR_OK)
 		return rc;
 	d.spec = control_spec_put(&ct->spec, w->req->arena);
-	d.facts.ttl_attribute = enable ? attribute : SLICE_NONE;
 	size_t at = record_begin(w->out);
 
 	record_key(w->out, &n, UpdateTimeToLiveOutput_TimeToLiveSpecification);
@@ -63,7 +77,11 @@ static enum err update_ttl_apply(struct write_batch *b, struct store_write *w)
 	record_end(w->out, at, n);
 	if (w->out->failed || !slice_present(d.spec))
 		return fault_set(&w->fault, MSG_NO_MEMORY);
-	return replace_table(b, w, &d);
+	write_txn_begin(&t, b, w->req->arena);
+	rc = settle_ttl(&t, &d, enable ? attribute : SLICE_NONE, &w->fault);
+	if (rc == ERR_OK)
+		rc = control_put_table(&t, &d, &next, &w->fault);
+	return control_end(&t, &next, rc, &w->fault);
 }
 
 enum err update_ttl_prepare(struct store_reader *r, struct store_write *w)

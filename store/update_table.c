@@ -8,6 +8,7 @@
 #include "store/control.h"
 #include "store/create_table.h"
 #include "store/describe.h"
+#include "store/streams.h"
 
 /* The table being changed. */
 struct change {
@@ -95,8 +96,9 @@ static enum err change_stream(struct change *c, struct fault *f)
 		return fault_set(f, MSG_STREAM_NONE, SLICE_FMT(name));
 	c->spec.m[CreateTableInput_StreamSpecification] = enable ? bytes : SLICE_NONE;
 	if (enable)
-		c->draft.facts.stream_label = slice_str(control_stream_label(c->arena, control_now_ms()));
-	return ERR_OK;
+		return stream_open(c->txn, &c->spec, &c->draft.facts, f);
+	c->draft.facts.shards = 0;
+	return stream_close(c->txn, c->old, f);
 }
 
 static void change_settings(struct change *c)

@@ -32,6 +32,7 @@ struct item_op {
 	struct condition *condition;    /* or NULL */
 	struct update *update;          /* of ITEM_UPDATE; NULL changes nothing but makes the item exist */
 	bool old_on_failure;            /* ReturnValuesOnConditionCheckFailure = ALL_OLD */
+	bool expired;                   /* by time to live, not by a user: streams tell */
 	/* Filled by the writer: images (absent = none), and what it cost. */
 	struct slice old, new;
 	struct consumed cost;

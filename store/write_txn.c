@@ -98,19 +98,7 @@ void write_txn_count(struct write_txn *t, uint32_t id, int64_t entries, int64_t 
 	t->delta[t->deltas++] = (struct counter_delta){ id, entries, bytes };
 }
 
-/* ---- note and changes ---- */
-
-void write_txn_note(struct write_txn *t, uint32_t table, struct slice old)
-{
-	if (t->noted++ == 0)
-		t->note_at = list_begin(&t->note);
-	mp_put_array(&t->note, 2);
-	mp_put_int(&t->note, table);
-	if (slice_present(old))
-		buf_put_slice(&t->note, old);
-	else
-		mp_put_nil(&t->note);
-}
+/* ---- changes ---- */
 
 void write_txn_change(struct write_txn *t, const struct store_change *c)
 {
@@ -135,14 +123,12 @@ void write_txn_change(struct write_txn *t, const struct store_change *c)
 void write_txn_begin(struct write_txn *t, struct write_batch *b, struct arena *a)
 {
 	*t = (struct write_txn){ .batch = b, .arena = a, .changes_before = b->changes };
-	buf_init(&t->note);
 	engine_begin(b->store->engine);
 }
 
 static void forget(struct write_txn *t)
 {
 	t->batch->changes = t->changes_before;
-	buf_release(&t->note);
 }
 
 void write_txn_abort(struct write_txn *t)
@@ -156,22 +142,17 @@ enum err write_txn_commit(struct write_txn *t, struct fault *f)
 	uint64_t lsn;
 	enum err rc = put_counters(t, f);
 
-	if (t->noted != 0)
-		list_end(&t->note, t->note_at, t->noted);
-	if (rc == ERR_OK && (t->failed || t->note.failed))
+	if (rc == ERR_OK && t->failed)
 		rc = fault_set(f, MSG_NO_MEMORY);
 	if (rc != ERR_OK) {
 		write_txn_abort(t);
 		return rc;
 	}
-	if (t->noted != 0)
-		engine_note(t->batch->store->engine, buf_slice(&t->note));
 	rc = engine_commit(t->batch->store->engine, &lsn, f);
 	if (rc != ERR_OK) {
 		forget(t);
 		return rc;
 	}
 	t->batch->committed += lsn != 0;
-	buf_release(&t->note);
 	return ERR_OK;
 }

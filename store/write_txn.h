@@ -1,13 +1,10 @@
 /* write_txn - one engine transaction of the writer, with all that follows from a changed item: index entries, counters,
- * the note for those who follow the log, and what the observer must hear.
+ * and what the observer must hear.
  *
  *    write_txn_begin --> item_apply ... (item_apply.h) --> write_txn_commit | write_txn_abort
  *
  * Counters are exact after any crash because each transaction carries the new values of those it moves: whichever
  * transactions survive, the counters in them agree with the items in them.
- *
- * The note, if the table has a follower, is an array of pairs: table id, old image (nil = there was none), one pair for
- * each changed item, in the order of the changes.
  *
  * Threads: the writer only. */
 #ifndef DYNAX_STORE_WRITE_TXN_H
@@ -24,6 +21,7 @@ struct write_batch {
 	size_t changes, cap;
 	unsigned committed;              /* transactions */
 	struct buf scratch;              /* an item being made */
+	struct buf row;                  /* a row beside the item: a record of a stream, an expiry */
 	struct arena arena;              /* for the text of a failed flush */
 	bool wake_backfill;              /* a table has got a new index */
 };
@@ -39,15 +37,12 @@ struct write_txn {
 	struct counter_delta *delta;     /* in the arena */
 	unsigned deltas, delta_cap;
 	size_t changes_before;
-	struct buf note;
-	uint32_t noted;
-	size_t note_at;
+	uint32_t next_id;                /* once ids were taken in it (control.h); 0 = not yet */
 	bool failed;                     /* out of memory somewhere: commit refuses */
 };
 
 void write_txn_begin(struct write_txn *t, struct write_batch *b, struct arena *a);
 void write_txn_count(struct write_txn *t, uint32_t id, int64_t entries, int64_t bytes);
-void write_txn_note(struct write_txn *t, uint32_t table, struct slice old);
 void write_txn_change(struct write_txn *t, const struct store_change *c);
 /* On an error everything is as before the begin. */
 enum err write_txn_commit(struct write_txn *t, struct fault *f) __attribute__((warn_unused_result));

@@ -161,6 +161,7 @@ static void *writer_main(void *arg)
 	unsigned n;
 
 	buf_init(&b.scratch);
+	buf_init(&b.row);
 	arena_init(&b.arena, 0);
 	while ((list = take(w, &n)) != NULL) {
 		uint64_t start = now_ns();
@@ -170,6 +171,7 @@ static void *writer_main(void *arg)
 		answer(list);
 	}
 	buf_release(&b.scratch);
+	buf_release(&b.row);
 	arena_release(&b.arena);
 	free(b.change);
 	return NULL;

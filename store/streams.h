@@ -1,0 +1,121 @@
+/* streams - the changes of a table, kept a day for those who follow them: DynamoDB Streams.
+ *
+ *    item_apply --stream_record--> | shard id | position | -> [what, Key, old image, new image]
+ *    GetRecords <-- one range walk of a view, from where the iterator points
+ *    keeper     --streams_trim--> drops what is older than a day, bucket by bucket
+ *
+ *    | 0, 's' | label | 0 | table name | -> a stream: view type, key schema, shards; also of a table long deleted
+ *
+ *    position:  milliseconds since 1970, 44 bits | counter, 20 bits          its first 3 bytes are a bucket of 17.5 minutes
+ *
+ * A record is an entry of the engine of its own, put by the transaction that changes the item, and not a place in the log:
+ * so it is there exactly if the change is, before and after any crash, with no index to rebuild; a page of records costs
+ * what it holds, however much other tables write; the log is recycled as if there were no streams; and a day's records of a
+ * few tables are kept instead of a day's log of all. The price is that the new image is in the log twice, for tables with
+ * such a view type alone; records of a shard are appended in key order, the cheapest way into LMDB.
+ *
+ * T1. Positions grow from record to record of the whole store, over restarts, and whatever the system's clock does.
+ * T2. A shard takes a range of the hash of partition keys, so the records of an item follow each other in one shard.
+ * T3. What is older than RETENTION is not delivered. It leaves the engine a bucket later at the earliest, and iterators
+ *     live shorter than that: whether one has lost records can be seen.
+ * T4. A stream is written to from stream_open to stream_close, and forgotten RETENTION after that.
+ *
+ * Not here: splits of shards; each stream has one open shard until partitions split.
+ * Sources: "Change data capture for DynamoDB Streams" in the developer guide, and the API's reference.
+ * Threads: stream_open, stream_close and stream_record, the writer only; the others are pure or read a view. */
+#ifndef DYNAX_STORE_STREAMS_H
+#define DYNAX_STORE_STREAMS_H
+
+#include "store/describe.h"
+#include "store/write_plan.h"
+#include "store/write_txn.h"
+
+enum {
+	STREAM_RECORD_KEY = 12,
+	STREAM_BUCKET_KEY = 7,           /* as much of it as all keys of a bucket share */
+	STREAM_COUNTER_BITS = 20,
+	STREAM_BUCKET_BITS = 40,
+	STREAM_RETENTION_MS = 24 * 60 * 60 * 1000,
+	STREAM_ITERATOR_MS = 15 * 60 * 1000
+};
+
+struct shard {
+	uint32_t id;
+	uint64_t start, end;             /* positions; end = 0: open */
+	uint64_t from, to;               /* hashes, both inclusive */
+	uint32_t parent;                 /* its id, 0 = none */
+	uint64_t parent_start;
+};
+
+/* A stream, taken apart; borrows the bytes of its row. */
+struct stream {
+	struct slice table, label, schema;/* schema: an encoded KeySchema */
+	enum stream_view view;
+	uint64_t created_ms, closed_ms;  /* closed_ms = 0: enabled */
+	uint32_t shards;                 /* not yet taken by stream_shard_next, oldest first */
+	struct mp next_shard;
+};
+
+bool stream_decode(struct slice row, struct stream *s) __attribute__((warn_unused_result));
+bool stream_shard_next(struct stream *s, struct shard *shard) __attribute__((warn_unused_result));
+/* Append the key of a stream's row, or of the first and the end of all of them. */
+void stream_row_key(struct buf *b, struct slice label, struct slice table);
+void stream_row_bounds(struct buf *lo, struct buf *hi);
+struct slice stream_record_key(uint32_t shard, uint64_t position, uint8_t out[STREAM_RECORD_KEY]);
+uint64_t stream_record_position(struct slice key);
+/* The position before which nothing is delivered any more. */
+uint64_t stream_horizon(const struct store *s);
+/* Closed for so long that it is forgotten? */
+bool stream_gone(const struct store *s, const struct stream *stream);
+
+/* ---- writing ---- */
+
+/* A new stream for the table of this CreateTableInput: sets its label and its shard. */
+enum err stream_open(struct write_txn *t, const struct record *spec, struct catalog_facts *facts, struct fault *f)
+	__attribute__((warn_unused_result));
+enum err stream_close(struct write_txn *t, const struct catalog_table *ct, struct fault *f) __attribute__((warn_unused_result));
+/* Record a change that op has made: op->old became op->new. */
+void stream_record(struct write_txn *t, const struct catalog_table *ct, const struct item_op *op);
+/* Find the last position given; before the writer starts. */
+enum err streams_recover(struct store *s, struct fault *f) __attribute__((warn_unused_result));
+
+/* ---- reading ---- */
+
+enum stream_event { STREAM_INSERT = 0, STREAM_MODIFY = 1, STREAM_REMOVE = 2 };
+struct stream_change {
+	enum stream_event event;
+	bool by_service;                 /* time to live */
+	struct slice key, old, new;      /* images absent where there are none, or the view leaves them out */
+};
+bool stream_change_decode(struct slice value, struct stream_change *c) __attribute__((warn_unused_result));
+/* The last position of a shard's records in the view; 0 if there is none. */
+enum err stream_last(struct view *v, uint32_t shard, uint64_t *position, struct fault *f) __attribute__((warn_unused_result));
+
+/* Where a reader stands in a shard; as text it begins with the stream's ARN, as the service's does. */
+struct shard_iterator {
+	struct slice arn;
+	uint32_t shard;
+	uint64_t position;               /* of the next record, at least; 0 = the oldest */
+	uint64_t issued_ms;
+};
+char *shard_iterator_format(const struct shard_iterator *it, struct arena *a);
+/* False if the text is not one of ours, or damaged. */
+bool shard_iterator_parse(struct slice text, struct arena *a, struct shard_iterator *it) __attribute__((warn_unused_result));
+
+enum { SEQUENCE_TEXT = 24, SHARD_ID_TEXT = 40 };
+/* Sequence numbers: 21 digits, one for each position. */
+void sequence_format(uint64_t position, char out[SEQUENCE_TEXT]);
+/* False if it is not a number. Those out of range are the least or the greatest position. */
+bool sequence_parse(struct slice text, uint64_t *position) __attribute__((warn_unused_result));
+void shard_id_format(uint32_t id, uint64_t start, char out[SHARD_ID_TEXT]);
+
+/* streams_list.c, streams_read.c */
+describe_fn list_streams, describe_stream, get_shard_iterator, get_records;
+
+/* Find a stream by ARN in the reader's view. */
+enum err stream_find(struct store_reader *r, struct slice arn, struct stream *s, struct view **v, struct fault *f)
+	__attribute__((warn_unused_result));
+/* Table name and label of a stream's ARN; false if it is none. */
+bool stream_arn_parse(struct slice arn, struct slice *table, struct slice *label) __attribute__((warn_unused_result));
+
+#endif

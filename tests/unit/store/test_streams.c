@@ -1,0 +1,492 @@
+/* test_streams - records of changes: what they hold, where readers stand, how they age. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "store/streams.h"
+#include "tests/unit/store/fixture.h"
+
+enum { TEXT_MAX = 2100, HOUR_MS = 60 * 60 * 1000 };
+
+/* The string that follows `"name":"` for the nth time (from 0); false if there is none. */
+static bool text_of(const char *json, const char *name, unsigned nth, char out[TEXT_MAX])
+{
+	char mark[64];
+	const char *at = json;
+
+	snprintf(mark, sizeof mark, "\"%s\":\"", name);
+	for (unsigned i = 0; (at = strstr(at, mark)) != NULL; i++) {
+		at += strlen(mark);
+		if (i < nth)
+			continue;
+		size_t n = strcspn(at, "\"");
+
+		cr_assert_lt(n, TEXT_MAX);
+		memcpy(out, at, n);
+		out[n] = '\0';
+		return true;
+	}
+	return false;
+}
+
+static unsigned count_of(const char *json, const char *what)
+{
+	unsigned n = 0;
+
+	for (const char *at = json; (at = strstr(at, what)) != NULL; at += strlen(what))
+		n++;
+	return n;
+}
+
+static const char *fmt(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static const char *fmt(const char *format, ...)
+{
+	static char text[4 * TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof text, format, ap);
+	va_end(ap);
+	return text;
+}
+
+/* A stream under test: its names are read from DescribeStream. */
+struct followed {
+	struct fixture *fx;
+	char arn[TEXT_MAX], shard[TEXT_MAX];
+};
+
+static void create(struct fixture *fx, const char *table, const char *view)
+{
+	ok(fx, "CreateTable", fmt("{'TableName':'%s','KeySchema':[{'AttributeName':'p','KeyType':'HASH'},"
+		"{'AttributeName':'c','KeyType':'RANGE'}],'AttributeDefinitions':[{'AttributeName':'p','AttributeType':'S'},"
+		"{'AttributeName':'c','AttributeType':'N'}],'BillingMode':'PAY_PER_REQUEST',"
+		"'StreamSpecification':{'StreamEnabled':true,'StreamViewType':'%s'}}", table, view), NULL);
+}
+
+static void follow(struct followed *s, struct fixture *fx, const char *table)
+{
+	s->fx = fx;
+	struct outcome o = run(fx, "DescribeTable", fmt("{'TableName':'%s'}", table));
+
+	cr_assert(text_of(o.json, "LatestStreamArn", 0, s->arn), "%s", o.json);
+	o = run(fx, "DescribeStream", fmt("{'StreamArn':'%s'}", s->arn));
+	cr_assert(text_of(o.json, "ShardId", 0, s->shard), "%s", o.json);
+	cr_assert_geq(strlen(s->shard), 28);
+	cr_assert_leq(strlen(s->shard), 65);
+}
+
+static void iterator_of(struct followed *s, const char *type, const char *number, char out[TEXT_MAX])
+{
+	struct outcome o = run(s->fx, "GetShardIterator", number == NULL
+		? fmt("{'StreamArn':'%s','ShardId':'%s','ShardIteratorType':'%s'}", s->arn, s->shard, type)
+		: fmt("{'StreamArn':'%s','ShardId':'%s','ShardIteratorType':'%s','SequenceNumber':'%s'}", s->arn, s->shard, type, number));
+
+	cr_assert_eq(o.code, ERR_OK, "%s", o.json);
+	cr_assert(text_of(o.json, "ShardIterator", 0, out));
+}
+
+/* GetRecords; it moves on, or becomes empty at the shard's end. */
+static struct outcome read_on(struct followed *s, char it[TEXT_MAX], unsigned limit)
+{
+	struct outcome o = run(s->fx, "GetRecords", fmt("{'ShardIterator':'%s','Limit':%u}", it, limit));
+
+	if (o.code == ERR_OK && !text_of(o.json, "NextShardIterator", 0, it))
+		it[0] = '\0';
+	return o;
+}
+
+static struct outcome read_all(struct followed *s)
+{
+	char it[TEXT_MAX];
+
+	iterator_of(s, "TRIM_HORIZON", NULL, it);
+	return read_on(s, it, 1000);
+}
+
+static void put(struct fixture *fx, const char *table, int c, const char *more)
+{
+	ok(fx, "PutItem", fmt("{'TableName':'%s','Item':{'p':{'S':'a'},'c':{'N':'%d'}%s}}", table, c, more), NULL);
+}
+
+/* ---- what records hold ---- */
+
+static const char *images(const char *view)
+{
+	static char out[TEXT_MAX];
+	struct fixture *fx = fixture_new(NULL);
+	struct followed s;
+	size_t n = 0;
+
+	create(fx, "tbl", view);
+	follow(&s, fx, "tbl");
+	put(fx, "tbl", 1, "");
+	ok(fx, "UpdateItem", "{'TableName':'tbl','Key':{'p':{'S':'a'},'c':{'N':'1'}},'UpdateExpression':'SET y = :v',"
+		"'ExpressionAttributeValues':{':v':{'N':'3'}}}", NULL);
+	ok(fx, "DeleteItem", "{'TableName':'tbl','Key':{'p':{'S':'a'},'c':{'N':'1'}}}", NULL);
+	struct outcome o = read_all(&s);
+
+	/* Event names, and which images there are, with or without y. */
+	for (const char *at = o.json; (at = strstr(at, "\"Keys\"")) != NULL; at++) {
+		const char *end = strstr(at, "SequenceNumber"), *new = strstr(at, "NewImage"), *old = strstr(at, "OldImage");
+		char event[TEXT_MAX];
+
+		text_of(at, "eventName", 0, event);
+		n += (size_t)snprintf(out + n, sizeof out - n, "%s", event);
+		if (new != NULL && new < end) {
+			const char *to = old != NULL && old < end ? old : end, *y = strstr(new, "\"y\"");
+			n += (size_t)snprintf(out + n, sizeof out - n, " new%s", y != NULL && y < to ? "+y" : "");
+		}
+		if (old != NULL && old < end) {
+			const char *y = strstr(old, "\"y\"");
+			n += (size_t)snprintf(out + n, sizeof out - n, " old%s", y != NULL && y < end ? "+y" : "");
+		}
+		n += (size_t)snprintf(out + n, sizeof out - n, "; ");
+	}
+	cr_assert_eq(count_of(o.json, "\"eventSource\":\"aws:dynamodb\""), 3);
+	cr_assert_eq(count_of(o.json, "\"eventVersion\":\"1.1\""), 3);
+	cr_assert_eq(count_of(o.json, "\"eventID\":\""), 3);
+	cr_assert_eq(count_of(o.json, fmt("\"StreamViewType\":\"%s\"", view)), 3);
+	cr_assert_eq(count_of(o.json, "userIdentity"), 0);
+	fixture_free(fx);
+	return out;
+}
+
+Test(streams, images_by_view_type)
+{
+	cr_assert_str_eq(images("NEW_AND_OLD_IMAGES"), "INSERT new; MODIFY new+y old; REMOVE old+y; ");
+	cr_assert_str_eq(images("NEW_IMAGE"), "INSERT new; MODIFY new+y; REMOVE; ");
+	cr_assert_str_eq(images("OLD_IMAGE"), "INSERT; MODIFY old; REMOVE old+y; ");
+	cr_assert_str_eq(images("KEYS_ONLY"), "INSERT; MODIFY; REMOVE; ");
+}
+
+/* The developer guide's own example: 26, 59 and 38 bytes. */
+Test(streams, sizes_are_the_services)
+{
+	struct fixture *fx = fixture_new(NULL);
+	struct followed s;
+
+	ok(fx, "CreateTable", "{'TableName':'bark','KeySchema':[{'AttributeName':'Id','KeyType':'HASH'}],"
+		"'AttributeDefinitions':[{'AttributeName':'Id','AttributeType':'N'}],'BillingMode':'PAY_PER_REQUEST',"
+		"'StreamSpecification':{'StreamEnabled':true,'StreamViewType':'NEW_AND_OLD_IMAGES'}}", NULL);
+	follow(&s, fx, "bark");
+	ok(fx, "PutItem", "{'TableName':'bark','Item':{'Id':{'N':'101'},'Message':{'S':'New item!'}}}", NULL);
+	ok(fx, "PutItem", "{'TableName':'bark','Item':{'Id':{'N':'101'},'Message':{'S':'This item has changed'}}}", NULL);
+	ok(fx, "DeleteItem", "{'TableName':'bark','Key':{'Id':{'N':'101'}}}", NULL);
+	struct outcome o = read_all(&s);
+	const char *first = strstr(o.json, "\"SizeBytes\":26"), *second = strstr(o.json, "\"SizeBytes\":59");
+
+	cr_assert(first != NULL && second != NULL && first < second && strstr(second, "\"SizeBytes\":38") != NULL, "%s", o.json);
+	fixture_free(fx);
+}
+
+Test(streams, what_changes_nothing_is_not_recorded)
+{
+	struct fixture *fx = fixture_new(NULL);
+	struct followed s;
+
+	create(fx, "tbl", "KEYS_ONLY");
+	follow(&s, fx, "tbl");
+	put(fx, "tbl", 1, ",'x':{'N':'1'}");
+	put(fx, "tbl", 1, ",'x':{'N':'1.0'}");
+	ok(fx, "UpdateItem", "{'TableName':'tbl','Key':{'p':{'S':'a'},'c':{'N':'1'}},'UpdateExpression':'REMOVE nothing'}", NULL);
+	ok(fx, "UpdateItem", "{'TableName':'tbl','Key':{'p':{'S':'b'},'c':{'N':'1'}},'UpdateExpression':'REMOVE nothing'}", NULL);
+	ok(fx, "DeleteItem", "{'TableName':'tbl','Key':{'p':{'S':'a'},'c':{'N':'2'}}}", NULL);
+	fails(fx, "PutItem", "{'TableName':'tbl','Item':{'p':{'S':'a'},'c':{'N':'1'}},'ConditionExpression':'attribute_not_exists(p)'}",
+		ERR_CONDITION_FAILED, NULL);
+	cr_assert_eq(count_of(read_all(&s).json, "eventName"), 1);
+	fixture_free(fx);
+}
+
+Test(streams, every_change_of_a_transaction_is_a_record)
+{
+	struct fixture *fx = fixture_new(NULL);
+	struct followed s;
+	char number[2][TEXT_MAX];
+
+	create(fx, "tbl", "NEW_IMAGE");
+	follow(&s, fx, "tbl");
+	put(fx, "tbl", 1, "");
+	ok(fx, "TransactWriteItems", "{'TransactItems':["
+		"{'Put':{'TableName':'tbl','Item':{'p':{'S':'a'},'c':{'N':'1'},'x':{'N':'2'}}}},"
+		"{'Put':{'TableName':'tbl','Item':{'p':{'S':'a'},'c':{'N':'2'}}}}]}", NULL);
+	ok(fx, "BatchWriteItem", "{'RequestItems':{'tbl':[{'PutRequest':{'Item':{'p':{'S':'a'},'c':{'N':'3'}}}},"
+		"{'DeleteRequest':{'Key':{'p':{'S':'a'},'c':{'N':'1'}}}}]}}", NULL);
+	struct outcome o = read_all(&s);
+
+	cr_assert_eq(count_of(o.json, "\"INSERT\""), 3, "%s", o.json);
+	cr_assert_eq(count_of(o.json, "\"MODIFY\""), 1);
+	cr_assert_eq(count_of(o.json, "\"REMOVE\""), 1);
+	for (unsigned i = 0; text_of(o.json, "SequenceNumber", i, number[i & 1]); i++) {
+		cr_assert_eq(strlen(number[i & 1]), 21);
+		if (i > 0)
+			cr_assert_lt(strcmp(number[(i - 1) & 1], number[i & 1]), 0);
+	}
+	fixture_free(fx);
+}
+
+/* ---- positions ---- */
+
+Test(streams, iterators_stand_where_they_say)
+{
+	struct fixture *fx = fixture_new(NULL);
+	struct followed s;
+	char latest[TEXT_MAX], it[TEXT_MAX], second[TEXT_MAX], start[TEXT_MAX];
+
+	create(fx, "tbl", "KEYS_ONLY");
+	follow(&s, fx, "tbl");
+	iterator_of(&s, "LATEST", NULL, latest);
+	for (int i = 1; i <= 3; i++)
+		put(fx, "tbl", i, "");
+	struct outcome o = read_on(&s, latest, 1000);
+
+	cr_assert_eq(count_of(o.json, "eventName"), 3, "%s", o.json);
+	text_of(o.json, "SequenceNumber", 1, second);
+	cr_assert_str_eq(read_on(&s, latest, 1000).json + strlen("{\"NextShardIterator\":\"") + strlen(latest), "\",\"Records\":[]}");
+	iterator_of(&s, "AT_SEQUENCE_NUMBER", second, it);
+	cr_assert_eq(count_of(read_on(&s, it, 1000).json, "eventName"), 2);
+	iterator_of(&s, "AFTER_SEQUENCE_NUMBER", second, it);
+	cr_assert_eq(count_of(read_on(&s, it, 1000).json, "eventName"), 1);
+	iterator_of(&s, "LATEST", NULL, it);
+	cr_assert_eq(count_of(read_on(&s, it, 1000).json, "eventName"), 0);
+	o = run(fx, "DescribeStream", fmt("{'StreamArn':'%s'}", s.arn));
+	cr_assert(text_of(o.json, "StartingSequenceNumber", 0, start));
+	iterator_of(&s, "AT_SEQUENCE_NUMBER", start, it);
+	cr_assert_eq(count_of(read_on(&s, it, 1000).json, "eventName"), 3);
+	/* One at a time: each once, in order. */
+	iterator_of(&s, "TRIM_HORIZON", NULL, it);
+	for (int i = 1; i <= 3; i++) {
+		o = read_on(&s, it, 1);
+		cr_assert_eq(count_of(o.json, "eventName"), 1);
+		cr_assert_not_null(strstr(o.json, fmt("\"c\":{\"N\":\"%d\"}", i)), "%s", o.json);
+	}
+	cr_assert_eq(count_of(read_on(&s, it, 1).json, "eventName"), 0);
+	fixture_free(fx);
+}
+
+Test(streams, misuse_has_its_error)
+{
+	struct fixture *fx = fixture_new(NULL);
+	struct followed s;
+	char it[TEXT_MAX];
+
+	create(fx, "tbl", "KEYS_ONLY");
+	follow(&s, fx, "tbl");
+	fails(fx, "DescribeStream", "{'StreamArn':'notanarnnotanarnnotanarnnotanarnnotanarn'}", ERR_VALIDATION, "Invalid StreamArn");
+	fails(fx, "DescribeStream", "{'StreamArn':'arn:aws:dynamodb:ddblocal:000000000000:table/none/stream/2026-01-01T00:00:00.000'}",
+		ERR_RESOURCE_NOT_FOUND, "Requested resource not found: Stream: "
+		"arn:aws:dynamodb:ddblocal:000000000000:table/none/stream/2026-01-01T00:00:00.000 not found");
+	fails(fx, "GetShardIterator", fmt("{'StreamArn':'%s','ShardId':'shardId-00000000000000000000-00000000',"
+		"'ShardIteratorType':'LATEST'}", s.arn), ERR_RESOURCE_NOT_FOUND, NULL);
+	fails(fx, "GetShardIterator", fmt("{'StreamArn':'%s','ShardId':'%s','ShardIteratorType':'AT_SEQUENCE_NUMBER'}", s.arn, s.shard),
+		ERR_VALIDATION, NULL);
+	fails(fx, "GetShardIterator", fmt("{'StreamArn':'%s','ShardId':'%s','ShardIteratorType':'LATEST',"
+		"'SequenceNumber':'100000000000000000000'}", s.arn, s.shard), ERR_VALIDATION, NULL);
+	fails(fx, "GetShardIterator", fmt("{'StreamArn':'%s','ShardId':'%s','ShardIteratorType':'AT_SEQUENCE_NUMBER',"
+		"'SequenceNumber':'10000000000000000000x'}", s.arn, s.shard), ERR_VALIDATION, NULL);
+	iterator_of(&s, "LATEST", NULL, it);
+	fails(fx, "GetRecords", fmt("{'ShardIterator':'%s','Limit':1001}", it), ERR_VALIDATION, NULL);
+	/* Any damage is noticed. */
+	for (size_t i = 0; i < strlen(it); i++) {
+		char bad[TEXT_MAX];
+
+		memcpy(bad, it, sizeof bad);
+		bad[i] = bad[i] == 'A' ? 'B' : 'A';
+		struct outcome o = run(fx, "GetRecords", fmt("{'ShardIterator':'%s'}", bad));
+
+		cr_assert_eq(o.code, ERR_VALIDATION, "byte %zu: %s", i, o.json);
+	}
+	fixture_free(fx);
+}
+
+Test(streams, numbers_and_texts)
+{
+	char text[SEQUENCE_TEXT];
+	uint64_t p;
+
+	for (uint64_t x = 1; x != 0; x = x * 3 + 1) {
+		sequence_format(x, text);
+		cr_assert_eq(strlen(text), 21);
+		cr_assert(sequence_parse(slice_str(text), &p));
+		cr_assert_eq(p, x);
+		if (x > UINT64_MAX / 3 - 1)
+			break;
+	}
+	cr_assert(sequence_parse(SLICE_LIT("99"), &p));
+	cr_assert_eq(p, 0);
+	cr_assert(sequence_parse(SLICE_LIT("9999999999999999999999999999999999999999"), &p));
+	cr_assert_eq(p, UINT64_MAX);
+	cr_assert(sequence_parse(SLICE_LIT("0000100000000000000000007"), &p));
+	cr_assert_eq(p, 7);
+	cr_assert_not(sequence_parse(SLICE_LIT(""), &p));
+	cr_assert_not(sequence_parse(SLICE_LIT("12a"), &p));
+}
+
+Test(streams, pages_are_bounded_in_bytes)
+{
+	struct fixture *fx = fixture_new(NULL);
+	struct followed s;
+	char it[TEXT_MAX];
+	char *item = malloc(400000);
+	unsigned seen = 0, pages = 0;
+
+	create(fx, "tbl", "NEW_IMAGE");
+	follow(&s, fx, "tbl");
+	for (int i = 0; i < 6; i++) {
+		int n = sprintf(item, "{'TableName':'tbl','Item':{'p':{'S':'a'},'c':{'N':'%d'},'x':{'S':'", i);
+
+		memset(item + n, 'x', 300000);
+		sprintf(item + n + 300000, "'}}}");
+		ok(fx, "PutItem", item, NULL);
+	}
+	iterator_of(&s, "TRIM_HORIZON", NULL, it);
+	for (; pages < 10 && seen < 6; pages++) {
+		unsigned n = count_of(read_on(&s, it, 1000).json, "eventName");
+
+		cr_assert_leq(n, 3);
+		cr_assert_geq(n, 1);
+		seen += n;
+	}
+	cr_assert_eq(seen, 6);
+	cr_assert_eq(pages, 2);
+	free(item);
+	fixture_free(fx);
+}
+
+/* ---- the life of streams ---- */
+
+Test(streams, a_disabled_stream_stays_and_a_new_one_is_another)
+{
+	struct fixture *fx = fixture_new(NULL);
+	struct followed old, new;
+	char it[TEXT_MAX];
+
+	create(fx, "tbl", "KEYS_ONLY");
+	follow(&old, fx, "tbl");
+	put(fx, "tbl", 1, "");
+	iterator_of(&old, "TRIM_HORIZON", NULL, it);
+	fails(fx, "UpdateTable", "{'TableName':'tbl','StreamSpecification':{'StreamEnabled':true,'StreamViewType':'NEW_IMAGE'}}",
+		ERR_VALIDATION, NULL);
+	ok(fx, "UpdateTable", "{'TableName':'tbl','StreamSpecification':{'StreamEnabled':false}}", NULL);
+	put(fx, "tbl", 2, "");
+	struct outcome o = run(fx, "DescribeStream", fmt("{'StreamArn':'%s'}", old.arn));
+
+	cr_assert_eq(count_of(o.json, "\"StreamStatus\":\"DISABLED\""), 1, "%s", o.json);
+	cr_assert_eq(count_of(o.json, "EndingSequenceNumber"), 1);
+	o = read_on(&old, it, 1000);
+	cr_assert_eq(count_of(o.json, "eventName"), 1);
+	cr_assert_eq(it[0], '\0', "the shard has ended");
+	ok(fx, "UpdateTable", "{'TableName':'tbl','StreamSpecification':{'StreamEnabled':true,'StreamViewType':'NEW_IMAGE'}}", NULL);
+	follow(&new, fx, "tbl");
+	cr_assert_str_neq(old.arn, new.arn);
+	cr_assert_eq(count_of(read_all(&new).json, "eventName"), 0);
+	put(fx, "tbl", 3, "");
+	cr_assert_eq(count_of(read_all(&new).json, "eventName"), 1);
+	cr_assert_eq(count_of(read_all(&old).json, "eventName"), 1);
+	ok(fx, "DeleteTable", "{'TableName':'tbl'}", NULL);
+	cr_assert_eq(count_of(run(fx, "ListStreams", "{'TableName':'tbl'}").json, "StreamLabel"), 2);
+	cr_assert_eq(count_of(read_all(&new).json, "eventName"), 1);
+	/* A day later they are gone. */
+	store_clock_advance(fixture_store(fx), 25 * HOUR_MS);
+	ok(fx, "ListStreams", "{}", "{'Streams':[]}");
+	fails(fx, "DescribeStream", fmt("{'StreamArn':'%s'}", old.arn), ERR_RESOURCE_NOT_FOUND, NULL);
+	fixture_free(fx);
+}
+
+Test(streams, lists_in_pages)
+{
+	struct fixture *fx = fixture_new(NULL);
+	char last[TEXT_MAX];
+	unsigned seen = 0;
+
+	for (int i = 0; i < 5; i++) {
+		char name[8];
+
+		snprintf(name, sizeof name, "tbl%d", i);
+		create(fx, name, "KEYS_ONLY");
+	}
+	struct outcome o = run(fx, "ListStreams", "{'Limit':2}");
+
+	for (;;) {
+		seen += count_of(o.json, "StreamLabel");
+		if (!text_of(o.json, "LastEvaluatedStreamArn", 0, last))
+			break;
+		cr_assert_eq(count_of(o.json, last), 2, "the last of the page: %s", o.json);
+		o = run(fx, "ListStreams", fmt("{'Limit':2,'ExclusiveStartStreamArn':'%s'}", last));
+	}
+	cr_assert_eq(seen, 5);
+	fails(fx, "ListStreams", "{'Limit':101}", ERR_VALIDATION, NULL);
+	fixture_free(fx);
+}
+
+Test(streams, iterators_and_records_age)
+{
+	struct fixture *fx = fixture_with(&(struct store_opts){ .keeper_ms = 10 });
+	struct followed s;
+	char it[TEXT_MAX], young[TEXT_MAX], number[TEXT_MAX];
+
+	create(fx, "tbl", "KEYS_ONLY");
+	follow(&s, fx, "tbl");
+	put(fx, "tbl", 1, "");
+	iterator_of(&s, "TRIM_HORIZON", NULL, it);
+	struct outcome o = read_on(&s, it, 1000);
+
+	text_of(o.json, "SequenceNumber", 0, number);
+	store_clock_advance(fixture_store(fx), 16 * 60 * 1000);
+	put(fx, "tbl", 2, "");
+	o = read_on(&s, it, 1000);
+	cr_assert_eq(o.code, ERR_EXPIRED_ITERATOR, "%s", o.json);
+	iterator_of(&s, "AFTER_SEQUENCE_NUMBER", number, it);
+	cr_assert_eq(count_of(read_on(&s, it, 1000).json, "eventName"), 1);
+	/* A record that ages under an iterator that stands before it is missed, and said to be. */
+	store_clock_advance(fixture_store(fx), 24 * HOUR_MS - 17 * 60 * 1000);
+	iterator_of(&s, "AT_SEQUENCE_NUMBER", number, young);
+	store_clock_advance(fixture_store(fx), 2 * 60 * 1000);
+	o = read_on(&s, young, 1000);
+	cr_assert_eq(o.code, ERR_TRIMMED_DATA, "%s", o.json);
+	cr_assert_eq(count_of(read_all(&s).json, "eventName"), 1);
+	o = run(fx, "GetShardIterator", fmt("{'StreamArn':'%s','ShardId':'%s','ShardIteratorType':'AT_SEQUENCE_NUMBER',"
+		"'SequenceNumber':'%s'}", s.arn, s.shard, number));
+	cr_assert_eq(o.code, ERR_TRIMMED_DATA, "%s", o.json);
+	/* An idle stream's reader stays in step over days. */
+	iterator_of(&s, "LATEST", NULL, it);
+	for (int i = 0; i < 200; i++) {
+		store_clock_advance(fixture_store(fx), 14 * 60 * 1000);
+		o = read_on(&s, it, 1000);
+		cr_assert_eq(o.code, ERR_OK, "%s", o.json);
+	}
+	put(fx, "tbl", 3, "");
+	cr_assert_eq(count_of(read_on(&s, it, 1000).json, "eventName"), 1);
+	fixture_free(fx);
+}
+
+/* ---- restarts ---- */
+
+Test(streams, records_and_their_order_survive_a_restart)
+{
+	char dir[] = "/tmp/dynax-streams-XXXXXX", it[TEXT_MAX], before[TEXT_MAX], after[TEXT_MAX];
+	struct followed s;
+
+	cr_assert_not_null(mkdtemp(dir));
+	struct fixture *fx = fixture_new(dir);
+
+	create(fx, "tbl", "NEW_AND_OLD_IMAGES");
+	follow(&s, fx, "tbl");
+	/* The clock was an hour ahead before the restart: positions must go on from there all the same. */
+	store_clock_advance(fixture_store(fx), HOUR_MS);
+	put(fx, "tbl", 1, "");
+	iterator_of(&s, "TRIM_HORIZON", NULL, it);
+	struct outcome o = read_on(&s, it, 1000);
+
+	text_of(o.json, "SequenceNumber", 0, before);
+	fixture_reopen(fx);
+	put(fx, "tbl", 2, "");
+	o = read_on(&s, it, 1000);
+	cr_assert_eq(count_of(o.json, "eventName"), 1, "%s", o.json);
+	text_of(o.json, "SequenceNumber", 0, after);
+	cr_assert_lt(strcmp(before, after), 0);
+	cr_assert_eq(count_of(read_all(&s).json, "eventName"), 2);
+	fixture_free(fx);
+	cr_assert_eq(system(fmt("rm -rf %s", dir)), 0);
+}
