@@ -8,6 +8,7 @@
 
 #include "store/engine/failpoint.h"
 #include "store/store_int.h"
+#include "store/streams.h"
 #include "tests/unit/store/fixture.h"
 
 static char dir[32];
@@ -70,59 +71,50 @@ Test(store_log, a_flush_that_fails_undoes_everything)
 	one_item();
 }
 
-/* ---- notes ---- */
+/* ---- what a write puts into the log ---- */
 
-/* The note of the last entry; its bytes are copied into out. */
-static size_t last_note(uint8_t *out, size_t max, size_t *changes)
+/* The last entry's number of changes; the record of a stream among them is taken apart, its images copied into out. */
+static size_t last_entry(struct stream_change *change, uint8_t *out)
 {
 	struct engine *e = fixture_store(fx)->engine;
 	struct log_reader *r = NULL;
 	struct log_entry entry;
 	struct fault f;
-	size_t n = 0;
-	bool got;
+	bool got, found = false;
 
 	fault_init(&f, NULL);
 	cr_assert_eq(log_reader_open(e, engine_published(e) - 1, &r, &f), ERR_OK, "%s", f.text);
 	cr_assert_eq(log_reader_next(r, &entry, &got, &f), ERR_OK);
 	cr_assert(got);
-	cr_assert(entry.note.n <= max);
-	if (slice_present(entry.note)) {
-		memcpy(out, entry.note.p, entry.note.n);
-		n = entry.note.n;
+	cr_assert_not(slice_present(entry.note));
+	for (size_t i = 0; i < entry.changes; i++) {
+		struct log_change c = entry.change[i];
+
+		if (c.key.n != STREAM_RECORD_KEY || !slice_present(c.value))
+			continue;
+		memcpy(out, c.value.p, c.value.n);
+		found = stream_change_decode(slice_of(out, c.value.n), change);
 	}
-	*changes = entry.changes;
+	cr_assert_eq(found, change != NULL);
 	log_reader_close(&r);
-	return n;
+	return entry.changes;
 }
 
-Test(store_log, followers_get_the_old_image)
+Test(store_log, a_change_and_its_record_are_one_entry)
 {
-	uint8_t note[256];
-	size_t changes, n;
+	struct stream_change change;
+	uint8_t bytes[256];
 
 	ok(fx, "PutItem", "{'TableName':'tab','Item':{'pk':{'S':'a'},'v':{'N':'2'}}}", "{}");
-	cr_assert_eq(last_note(note, sizeof note, &changes), 0, "nobody follows this table");
+	cr_assert_eq(last_entry(NULL, bytes), 1, "nobody follows this table");
 	ok(fx, "CreateTable", CREATE("str", ",'StreamSpecification':{'StreamEnabled':true,'StreamViewType':'NEW_AND_OLD_IMAGES'}"), NULL);
 	ok(fx, "PutItem", "{'TableName':'str','Item':{'pk':{'S':'a'}}}", "{}");
-	n = last_note(note, sizeof note, &changes);
-	struct mp m = mp_open(slice_of(note, n));
-
-	cr_assert_eq(mp_array(&m), 1);
-	cr_assert_eq(mp_array(&m), 2);
-	cr_assert_neq(mp_uint(&m), 0);
-	cr_assert_eq(mp_peek(&m), MP_NIL, "there was no old image");
+	cr_assert_eq(last_entry(&change, bytes), 3, "the item, its record, its table's counters");
+	cr_assert(change.event == STREAM_INSERT && !slice_present(change.old) && item_check(change.new));
 	ok(fx, "DeleteItem", "{'TableName':'str','Key':{'pk':{'S':'a'}}}", "{}");
-	n = last_note(note, sizeof note, &changes);
-	m = mp_open(slice_of(note, n));
-	cr_assert_eq(mp_array(&m), 1);
-	cr_assert_eq(mp_array(&m), 2);
-	mp_uint(&m);
-	struct slice old = mp_skip(&m);
-
-	cr_assert(!m.bad && item_check(old));
-	cr_assert(slice_eq(value_bytes(map_get(old, SLICE_LIT("pk"))), SLICE_LIT("a")));
-	cr_assert_eq(changes, 2, "the item and its table's counters");
+	cr_assert_eq(last_entry(&change, bytes), 3);
+	cr_assert(change.event == STREAM_REMOVE && !slice_present(change.new) && item_check(change.old));
+	cr_assert(slice_eq(value_bytes(map_get(change.old, SLICE_LIT("pk"))), SLICE_LIT("a")));
 }
 
 /* Ids are not used again, also not after a restart: a new table never sees what an old one had. */
