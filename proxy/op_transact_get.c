@@ -171,19 +171,31 @@ static void put_consumed(struct transact_get *t, enum report report, struct buf 
 	list_end(out, at, n);
 }
 
+/* An item of which nothing is asked for that it has is not told from one that is missing; GetItem tells them apart. */
+static void put_response(struct buf *out, const struct read_plan *plan, struct slice item)
+{
+	size_t at = record_begin(out), item_at = out->n;
+	unsigned n = 0;
+
+	if (slice_present(item)) {
+		size_t image;
+
+		record_key(out, &n, ItemResponse_Item);
+		image = out->n;
+		read_plan_put(plan, item, out);
+		if (!out->failed && value_count(slice_of(out->p + image, out->n - image)) == 0) {
+			out->n = item_at;
+			n = 0;
+		}
+	}
+	record_end(out, at, n);
+}
+
 static void put_responses(struct transact_get *t, struct buf *out)
 {
 	mp_put_array(out, t->n);
-	for (unsigned i = 0; i < t->n; i++) {
-		size_t at = record_begin(out);
-		unsigned n = 0;
-
-		if (slice_present(t->key[i].item)) {
-			record_key(out, &n, ItemResponse_Item);
-			read_plan_put(&t->part[i].plan, t->key[i].item, out);
-		}
-		record_end(out, at, n);
-	}
+	for (unsigned i = 0; i < t->n; i++)
+		put_response(out, &t->part[i].plan, t->key[i].item);
 }
 
 static bool too_large(const struct transact_get *t)

@@ -21,3 +21,18 @@ def dynax():
 @pytest.fixture(scope="module")
 def ddb(dynax):
     return dynax.client()
+
+
+@pytest.fixture(scope="module", params=["http", "msgpack"])
+def db(request):
+    """A database behind either door (doors.py)."""
+    import doors
+
+    if request.param == "msgpack" and not os.path.exists(doors.LIBRARY):
+        pytest.skip("no libdynax.so to speak msgpack with")
+    with Daemon() as daemon:
+        door = (doors.HttpDoor if request.param == "http" else doors.MsgpackDoor)(daemon)
+        yield doors.Database(door, daemon)
+        door.close()
+        status = daemon.stop()
+        assert status == 0, daemon.stderr()
