@@ -62,7 +62,7 @@
 	"The parameter '%s' is required but was not present in the request"
 #define MSG_REQUEST_ITEMS_REQUIRED ERR_VALIDATION, "The requestItems parameter is required for %s"
 
-#define MSG_DEADLINE ERR_DEADLINE, "The request's deadline had passed before it was carried out"
+#define MSG_DEADLINE ERR_DEADLINE, "The deadline of the request has passed"
 #define MSG_BODY_CODING ERR_INTERNAL, "The request's body cannot be decoded by its Content-Encoding"
 #define MSG_BODY_TOO_LONG ERR_REQUEST_TOO_LARGE, "Request body is longer than 16777216 bytes"
 

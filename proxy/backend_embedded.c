@@ -21,6 +21,7 @@
 
 #include "protocol/messages.h"
 #include "proxy/backend.h"
+#include "proxy/fault_point.h"
 #include "proxy/log.h"
 #include "proxy/worker.h"
 
@@ -63,6 +64,7 @@ static void job_run(struct store_reader *r, struct backend_read *rd)
 {
 	struct backend_job *j = &rd->job;
 
+	fault_read_delay();
 	switch (j->kind) {
 	case BACKEND_GET:
 		rd->result = store_get(r, j->table, j->key, j->hash, &rd->item, &rd->fault);

@@ -1,5 +1,6 @@
 #include "proxy/call.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "protocol/messages.h"
@@ -31,6 +32,7 @@ void call_drop(struct call *c)
 {
 	struct worker *w = c->worker;
 
+	deadlines_remove(&c->due);
 	if (c->conn != NULL)
 		conn_call_end(c->conn);
 	w->calls_live--;
@@ -48,6 +50,7 @@ void call_drop(struct call *c)
 	c->conn = NULL;
 	c->door = c->handler = NULL;
 	c->deadline_ns = 0;
+	c->expired = false;
 	c->id = 0;
 	c->host = SLICE_NONE;
 	c->cache = FRAME_CACHE_NONE;
@@ -56,10 +59,34 @@ void call_drop(struct call *c)
 	w->calls_free++;
 }
 
+/* The handler may be at work on another thread: nothing of the call is touched but what only this worker reads. */
+static void expire(struct due *d, uint64_t now_ns)
+{
+	struct call *c = (struct call *)(void *)((char *)d - offsetof(struct call, due));
+	struct fault f = { .arena = NULL };
+
+	c->expired = true;
+	fault_set(&f, MSG_DEADLINE);
+	metrics_observe(c->worker->metrics, c->req.op, f.code, FRAME_CACHE_NONE, now_ns - c->start_ns, 1);
+	c->on_deadline(c, &f);
+}
+
+void call_watch(struct call *c)
+{
+	c->due.at_ns = c->deadline_ns;
+	c->due.expire = expire;
+	deadlines_add(&c->worker->deadlines, &c->due, c->worker->now_ns);
+}
+
 static void call_end(struct call *c)
 {
 	struct worker *w = c->worker;
 
+	if (c->expired) {
+		metrics_count(w->metrics, METRIC_ORPHANS, 1);
+		call_drop(c);
+		return;
+	}
 	w->last_ns = clock_ns();
 	if (c->req.op < OP_COUNT)
 		metrics_observe(w->metrics, c->req.op, c->fault.code, (uint8_t)c->cache, w->last_ns - c->start_ns, 1);

@@ -7,7 +7,8 @@
  * call keeps the shell of its connection, and finish() then only lets go of it.
  *
  * L1. Exactly one of call_answer and call_fail is called, once, on the call's worker; whoever calls it lets go of the call.
- * L2. What a call points to lives in its arena, or in its `out`: never in an input buffer.
+ * L2. A call with a deadline that passes is answered for by on_deadline, once; its handler goes on, and what it brings is dropped.
+ * L3. What a call points to lives in its arena, or in its `out`: never in an input buffer.
  *
  * Threads: a call belongs to its worker for life. */
 #ifndef DYNAX_PROXY_CALL_H
@@ -15,6 +16,7 @@
 
 #include "protocol/frame.h"
 #include "protocol/request.h"
+#include "proxy/deadline.h"
 
 struct worker;
 struct conn;
@@ -23,6 +25,7 @@ struct call {
 	struct worker *worker;
 	struct conn *conn;             /* a reference; its state says whether anybody still listens */
 	void (*finish)(struct call *c); /* the door's: writes the answer now or in its turn, then call_drop */
+	void (*on_deadline)(struct call *c, const struct fault *f); /* the door's, if it sets deadlines: answers with the error */
 	struct arena arena;
 	struct request req;
 	struct buf out;                /* the answer record */
@@ -30,6 +33,8 @@ struct call {
 	enum frame_cache cache;        /* where the answer came from */
 	uint64_t start_ns;             /* CLOCK_MONOTONIC, when it was read */
 	uint64_t deadline_ns;          /* 0 = none */
+	struct due due;                /* in the worker's list while a request with a deadline is in flight */
+	bool expired;                  /* its deadline was answered: what comes now is for nobody */
 	uint32_t id;                   /* msgpack door: frame id */
 	struct slice host;             /* HTTP door: how the client calls us, in the arena; may be absent */
 	void *door;                    /* the door's own state, in the arena */
@@ -41,6 +46,9 @@ struct call {
 struct call *call_new(struct worker *w) __attribute__((warn_unused_result));
 /* For doors: recycle it. */
 void call_drop(struct call *c);
+
+/* Have on_deadline called at deadline_ns unless the call ends before. */
+void call_watch(struct call *c);
 
 /* The answer record is in c->out. If building it ran out of memory (c->out.failed), this is a failure instead. */
 void call_answer(struct call *c, enum frame_cache from);

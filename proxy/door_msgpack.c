@@ -72,6 +72,12 @@ static void door_finish(struct call *k)
 	call_drop(k);
 }
 
+static void door_deadline(struct call *k, const struct fault *f)
+{
+	if (conn_is_alive(k->conn))
+		frame_put_error(conn_output(k->conn), k->id, f);
+}
+
 /* Say why, and close: the stream cannot be followed any further. */
 static void refuse(struct conn *c, enum conn_outcome why, enum err code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -147,8 +153,11 @@ static void run_request(struct conn *c, const struct frame *fr)
 	conn_call_begin(c);
 	k->finish = door_finish;
 	k->id = fr->id;
-	if (fr->deadline_ms != 0)
+	if (fr->deadline_ms != 0) {
 		k->deadline_ns = c->worker->now_ns + fr->deadline_ms * UINT64_C(1000000);
+		k->on_deadline = door_deadline;
+		call_watch(k);
+	}
 	if (read_request(k, fr) != ERR_OK)
 		call_fail(k);
 	else

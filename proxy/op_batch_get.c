@@ -298,7 +298,6 @@ static void read_cold(struct batch_get *b)
 	}
 	b->read = (struct backend_read){ .done = batch_done, .arg = b };
 	fault_init(&b->read.fault, &b->call->arena);
-	fault_read_delay();
 	w->backend->ops->get_all(w->reader, b->cold, b->colds, &b->read);
 }
 

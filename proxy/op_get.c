@@ -127,7 +127,6 @@ static void get_from_store(struct get *g)
 
 	g->read = (struct backend_read){ .done = get_done, .arg = g };
 	fault_init(&g->read.fault, &g->call->arena);
-	fault_read_delay();
 	w->backend->ops->get(w->reader, g->table, g->key, g->part, &g->read);
 }
 

@@ -62,7 +62,6 @@ static void query_from_store(struct query_call *q)
 
 	q->read = (struct backend_read){ .done = query_done, .arg = q, .out = &c->out };
 	fault_init(&q->read.fault, &c->arena);
-	fault_read_delay();
 	c->worker->backend->ops->query(c->worker->reader, &c->req, &q->query, &q->read);
 }
 

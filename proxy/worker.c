@@ -210,6 +210,13 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	worker_settle(w);
 }
 
+/* Deadlines were answered: send the answers. */
+static void settle_deadlines(void *arg)
+{
+	worker_touch_clock(arg);
+	worker_settle(arg);
+}
+
 static void deliver_drain(struct mail *m)
 {
 	struct worker *w = (struct worker *)(void *)((char *)m - offsetof(struct worker, drain_mail));
@@ -250,7 +257,7 @@ static bool worker_events(struct worker *w)
 	event_config_set_flag(cfg, EVENT_BASE_FLAG_NOLOCK);
 	w->base = event_base_new_with_config(cfg);
 	event_config_free(cfg);
-	if (w->base == NULL || !mailbox_init(&w->mailbox))
+	if (w->base == NULL || !mailbox_init(&w->mailbox) || !deadlines_init(&w->deadlines, w->base, settle_deadlines, w))
 		return false;
 	w->mail_event = event_new(w->base, w->mailbox.fd, EV_READ | EV_PERSIST, on_mail, w);
 	w->tick_event = event_new(w->base, -1, EV_PERSIST, on_tick, w);
@@ -360,6 +367,7 @@ void worker_free(struct worker **wp)
 	while (w->spares > 0)
 		buf_release(&w->spare[--w->spares]);
 	free_event(w->mail_event);
+	deadlines_release(&w->deadlines);
 	free_event(w->tick_event);
 	free_event(w->resume_event);
 	if (w->base != NULL)

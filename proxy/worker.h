@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #include "proxy/backend.h"
+#include "proxy/deadline.h"
 #include "proxy/flight.h"
 #include "proxy/item_cache.h"
 #include "proxy/mailbox.h"
@@ -78,6 +79,7 @@ struct worker {
 	unsigned spares;
 	struct call *free_calls;
 	unsigned calls_free, calls_live;
+	struct deadlines deadlines;        /* of the calls in flight that have one */
 	uint64_t seed[2];                  /* request ids */
 	char date[32];                     /* HTTP Date, of second date_s */
 	int64_t date_s;

@@ -11,10 +11,12 @@ import pytest
 
 from daemon import Daemon
 from test_cache import BOTH, HASH, N, Refused, S, Wire, create, metric
+from test_msgpack_wire import ANSWER, ERROR, GET_ITEM, REQUEST, Frames, frame, text
 
 pytestmark = pytest.mark.skipif(not os.environ.get("DYNAX_FAULTS_BUILD"), reason="not built with FAULTS=1")
 
 HERD = 100
+DEADLINE = 25      # ERR_DEADLINE on the wire
 
 
 def herd(daemon, op, body):
@@ -103,4 +105,22 @@ def test_an_error_is_not_cached(op):
         assert all(r.type == "InternalServerError" for r in refused)
         got = wire(op, **body)
         assert (got["Item"] if op == "GetItem" else got["Items"][0])["v"] == N(1)
+        assert d.stop() == 0
+
+
+def test_a_deadline_is_answered_while_the_read_goes_on():
+    """The msgpack protocol's deadline: the answer comes when it passes, the late one is dropped, the connection goes on."""
+    with Daemon("--hand-over", "always", env={"DYNAX_FAULT": "read-delay=400000"}) as d:
+        t = create(Wire(d), "late", HASH)
+        key = b"\x82\x03\x81" + text("pk") + text("nobody") + b"\x06" + text(t)
+        with Frames(d.msgpack) as f:
+            began = time.monotonic()
+            f.send(frame(REQUEST, GET_ITEM, 7, key, deadline=50))
+            kind, code, number, _ = f.next()
+            took = time.monotonic() - began
+            assert (kind, code, number) == (ERROR, DEADLINE, 7)
+            assert 0.05 <= took < 0.35
+            f.send(frame(REQUEST, GET_ITEM, 8, key, deadline=5000))
+            assert f.next()[:3:2] == (ANSWER, 8)
+        assert metric(d, "dynax_orphaned_answers_total") == 1
         assert d.stop() == 0
