@@ -2,7 +2,9 @@
 
 #include <event2/buffer.h>
 #include <event2/http.h>
+#include <event2/keyvalq_struct.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { HEAD_MAX = 8192, BODY_MAX = 4096, TIMEOUT_S = 10 };
@@ -55,10 +57,44 @@ static void on_readyz(struct evhttp_request *req, void *arg)
 		reply(req, 503, "Service Unavailable", "text/plain", slice_str(why != NULL ? why : "not ready"));
 }
 
+/* Seconds, with up to three decimals; up to a hundred years. */
+static bool parse_seconds(const char *s, uint64_t *ms)
+{
+	static const double max_s = 100.0 * 366 * 86400;
+	char *end;
+	double v;
+
+	if (s == NULL || *s < '0' || *s > '9')
+		return false;
+	v = strtod(s, &end);
+	*ms = *end == '\0' && v <= max_s ? (uint64_t)(v * 1000 + 0.5) : 0;
+	return *end == '\0' && v <= max_s;
+}
+
+static void on_clock(struct evhttp_request *req, void *arg)
+{
+	struct admin *a = arg;
+	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(req));
+	struct evkeyvalq args = { NULL, NULL };
+	uint64_t ms = 0;
+	bool ok = a->source.advance != NULL && evhttp_request_get_command(req) == EVHTTP_REQ_POST && query != NULL &&
+		  evhttp_parse_query_str(query, &args) == 0 && parse_seconds(evhttp_find_header(&args, "advance"), &ms);
+
+	evhttp_clear_headers(&args);
+	if (a->source.advance == NULL) {
+		reply(req, 404, "Not Found", "text/plain", SLICE_LIT("the clock runs by itself: start with --test-clock\n"));
+	} else if (!ok) {
+		reply(req, 400, "Bad Request", "text/plain", SLICE_LIT("POST /clock?advance=SECONDS\n"));
+	} else {
+		a->source.advance(a->source.arg, ms);
+		reply(req, 200, "OK", "text/plain", SLICE_LIT("ok\n"));
+	}
+}
+
 static void on_other(struct evhttp_request *req, void *arg)
 {
 	(void)arg;
-	reply(req, 404, "Not Found", "text/plain", SLICE_LIT("/metrics /healthz /readyz\n"));
+	reply(req, 404, "Not Found", "text/plain", SLICE_LIT("/metrics /healthz /readyz /clock\n"));
 }
 
 struct admin *admin_new(struct event_base *base, int fd, const struct admin_source *source)
@@ -74,10 +110,11 @@ struct admin *admin_new(struct event_base *base, int fd, const struct admin_sour
 	evhttp_set_max_headers_size(a->http, HEAD_MAX);
 	evhttp_set_max_body_size(a->http, BODY_MAX);
 	evhttp_set_timeout(a->http, TIMEOUT_S);
-	evhttp_set_allowed_methods(a->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
+	evhttp_set_allowed_methods(a->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST);
 	evhttp_set_cb(a->http, "/metrics", on_metrics, a);
 	evhttp_set_cb(a->http, "/healthz", on_healthz, a);
 	evhttp_set_cb(a->http, "/readyz", on_readyz, a);
+	evhttp_set_cb(a->http, "/clock", on_clock, a);
 	evhttp_set_gencb(a->http, on_other, a);
 	return a;
 }

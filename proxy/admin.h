@@ -1,4 +1,4 @@
-/* admin - /metrics, /healthz and /readyz, for those who watch over the daemon.
+/* admin - /metrics, /healthz and /readyz, for those who watch over the daemon; /clock, for those who test with it.
  *
  * evhttp serves it: a scrape a second is no hot path.
  *
@@ -16,6 +16,8 @@ struct admin_source {
 	void (*metrics)(void *arg, struct buf *out);
 	/* False, and why: not ready to serve. */
 	bool (*ready)(void *arg, const char **why);
+	/* Move the clock on; NULL if it runs by itself. */
+	void (*advance)(void *arg, uint64_t ms);
 	void *arg;
 };
 

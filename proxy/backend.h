@@ -7,8 +7,8 @@
  *     valid until `done` returns.
  * B2. Each read sees a view that was opened after get or query was called: what was published before is in it.
  *
- * Threads: reader functions are called on the reader's worker, and completions come back on that same worker; ready, stats
- * and close may be called on any one thread. */
+ * Threads: reader functions are called on the reader's worker, and completions come back on that same worker; ready, stats,
+ * advance and close may be called on any one thread. */
 #ifndef DYNAX_PROXY_BACKEND_H
 #define DYNAX_PROXY_BACKEND_H
 
@@ -76,6 +76,8 @@ struct backend_ops {
 	void (*submit)(struct backend_reader *r, struct store_write *w);
 	bool (*ready)(struct backend *b, const char **why);
 	void (*stats)(struct backend *b, struct store_stats *out);
+	/* Move a clock that stands still (--test-clock). */
+	void (*advance)(struct backend *b, uint64_t ms);
 	/* Ends what is queued, then closes. All readers must be gone. */
 	void (*close)(struct backend **b);
 };

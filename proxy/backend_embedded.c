@@ -420,6 +420,11 @@ static void op_stats(struct backend *b, struct store_stats *out)
 	store_stats(of(b)->store, out);
 }
 
+static void op_advance(struct backend *b, uint64_t ms)
+{
+	store_clock_advance(of(b)->store, ms);
+}
+
 static void op_close(struct backend **b)
 {
 	struct embedded *e = of(*b);
@@ -447,6 +452,7 @@ static const struct backend_ops embedded_ops = {
 	.submit = op_submit,
 	.ready = op_ready,
 	.stats = op_stats,
+	.advance = op_advance,
 	.close = op_close,
 };
 

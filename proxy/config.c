@@ -50,6 +50,7 @@ static const struct option options[] = {
 	{ "hand-over", HAND_OVER, FIELD(hand_over), "auto", RESTART, "auto|always|never", "reads to reader threads: if data exceed memory" },
 	{ "overlay", BYTES, FIELD(overlay), "512M", RESTART, "BYTES", "recent writes kept in memory until checkpointed" },
 	{ "ttl-interval", MILLIS, FIELD(ttl_interval), "5000", RESTART, "MS", "expired items are looked for so often" },
+	{ "test-clock", FLAG, FIELD(test_clock), "off", RESTART, NULL, "time stands still; POST /clock?advance=SECONDS moves it" },
 	{ "map-max", BYTES, FIELD(map_max), "1024G", RESTART, "BYTES", "the database grows up to this" },
 };
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };

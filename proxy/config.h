@@ -41,6 +41,7 @@ struct config {
 	unsigned hand_over;            /* enum hand_over */
 	uint64_t overlay, map_max;
 	uint64_t ttl_interval;         /* ms */
+	bool test_clock;
 };
 
 enum config_action { CONFIG_RUN, CONFIG_HELP, CONFIG_VERSION, CONFIG_BAD };

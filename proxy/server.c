@@ -107,6 +107,7 @@ static bool open_store(struct server *s, struct config_error *e)
 			.observer = coherence_observer(&s->coherence),
 			.region = c->region,
 			.keeper_ms = (unsigned)c->ttl_interval,
+			.still_clock = c->test_clock,
 		},
 		.reader_threads = c->reader_threads,
 		.hand_over = (enum hand_over)c->hand_over,
@@ -187,6 +188,13 @@ static void write_metrics(void *arg, struct buf *out)
 		m[i] = s->worker[i]->metrics;
 	metrics_write(out, m, s->workers);
 	gauges_write(out, &s->shared, &g);
+}
+
+static void advance_clock(void *arg, uint64_t ms)
+{
+	struct server *s = arg;
+
+	s->shared.backend->ops->advance(s->shared.backend, ms);
 }
 
 static bool is_ready(void *arg, const char **why)
@@ -326,7 +334,7 @@ static int give(int *fd)
 static bool start(struct server *s)
 {
 	struct listener_opts o = { DOOR_HTTP, s->worker, s->workers, s->max_connections, &s->given };
-	struct admin_source source = { write_metrics, is_ready, s };
+	struct admin_source source = { write_metrics, is_ready, s->config.test_clock ? advance_clock : NULL, s };
 
 	s->base = event_base_new();
 	if (s->base == NULL || !watch_signals(s) || !start_workers(s))

@@ -18,14 +18,6 @@ enum { FIRST_ID = 1, ID_BYTES = 4, UUID_TEXT = 36, TABLE_NAME_MIN = 3 };
 
 /* ---- shared with other control operations ---- */
 
-uint64_t control_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 enum err control_take_ids(struct write_txn *t, unsigned n, uint32_t *first, struct fault *f)
 {
 	struct engine *e = t->batch->store->engine;
@@ -168,7 +160,7 @@ const char *control_stream_label(struct arena *a, uint64_t ms)
 }
 
 /* The draft of a new table, with ids from `first` on. */
-static enum err draft_new(struct store_write *w, uint32_t first, unsigned indexes, struct catalog_draft *d)
+static enum err draft_new(struct write_batch *b, struct store_write *w, uint32_t first, unsigned indexes, struct catalog_draft *d)
 {
 	struct arena *a = w->req->arena;
 	uint32_t *ids = arena_alloc(a, (indexes + 1) * sizeof *ids);
@@ -182,7 +174,7 @@ static enum err draft_new(struct store_write *w, uint32_t first, unsigned indexe
 		ids[i] = first + 1 + i;
 	*d = (struct catalog_draft){ .id = first, .index_id = ids, .indexes = indexes, .spec = *(struct slice *)w->plan->control };
 	d->facts.uuid = slice_str(uuid);
-	d->facts.created_ms = control_now_ms();
+	d->facts.created_ms = store_now_ms(b->store);
 	if (record_is(&w->req->in, CreateTableInput_BillingMode, "PAY_PER_REQUEST"))
 		d->facts.on_demand_since_ms = d->facts.created_ms;
 	return ERR_OK;
@@ -214,7 +206,7 @@ static enum err create_table_apply(struct write_batch *b, struct store_write *w)
 	enum err rc = control_take_ids(&t, 1 + gsis + lsis, &first, &w->fault);
 
 	if (rc == ERR_OK)
-		rc = draft_new(w, first, gsis + lsis, &d);
+		rc = draft_new(b, w, first, gsis + lsis, &d);
 	if (rc == ERR_OK && wants_stream(&w->req->in))
 		rc = stream_open(&t, &w->req->in, &d.facts, &w->fault);
 	if (rc == ERR_OK)

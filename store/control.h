@@ -11,7 +11,6 @@
 
 enum { CONTROL_LABEL_MAX = 40 };
 
-uint64_t control_now_ms(void);
 /* The table's name in a name or ARN. */
 struct slice control_table_name(struct slice name_or_arn);
 /* Tags of one request: their characters, number, and none twice. */

@@ -16,6 +16,14 @@ bool keeper_stopping(struct keeper *k)
 	return stop;
 }
 
+void keeper_wake(struct keeper *k)
+{
+	pthread_mutex_lock(&k->lock);
+	k->due = true;
+	pthread_cond_signal(&k->changed);
+	pthread_mutex_unlock(&k->lock);
+}
+
 /* False when it is time to go. */
 static bool wait_a_round(struct keeper *k)
 {
@@ -29,9 +37,11 @@ static bool wait_a_round(struct keeper *k)
 		until.tv_sec++;
 	}
 	pthread_mutex_lock(&k->lock);
-	while (!k->stopping && pthread_cond_timedwait(&k->changed, &k->lock, &until) == 0)
+	while (!k->stopping && !k->due && pthread_cond_timedwait(&k->changed, &k->lock, &until) == 0)
 		;
 	bool go_on = !k->stopping;
+
+	k->due = false;
 
 	pthread_mutex_unlock(&k->lock);
 	return go_on;

@@ -15,7 +15,7 @@ struct keeper {
 	unsigned interval_ms;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	bool stopping;               /* under lock */
+	bool stopping, due;          /* under lock; due: do not wait for the interval to end */
 	/* The thread's own. */
 	struct own_write write;
 	struct arena arena;          /* of one page */
@@ -29,6 +29,8 @@ enum err keeper_start(struct store *s, unsigned interval_ms, struct keeper **k, 
 /* Stops between two pages; the writer must still be running. */
 void keeper_stop(struct keeper **k);
 bool keeper_stopping(struct keeper *k);
+/* Begin the next round now. From any thread. */
+void keeper_wake(struct keeper *k);
 
 /* One round of each; on an error the rest waits for the next round. */
 void ttl_fill(struct keeper *k);     /* ttl_sweep.c: enter items that were there before time to live was enabled */

@@ -23,6 +23,7 @@ enum err store_open(const struct store_opts *o, struct store **out, struct fault
 	if (s == NULL)
 		return fault_set(f, MSG_NO_MEMORY);
 	s->observer = o->observer;
+	clock_init(&s->clock, o->still_clock);
 	s->region = strdup(o->region != NULL ? o->region : "ddblocal");
 	s->account = strdup(o->account != NULL ? o->account : "000000000000");
 	rc = s->region != NULL && s->account != NULL ? engine_open(&o->engine, &s->engine, f) : fault_set(f, MSG_NO_MEMORY);
@@ -64,12 +65,13 @@ void store_close(struct store **s)
 
 uint64_t store_now_ms(const struct store *s)
 {
-	return control_now_ms() + atomic_load_explicit(&s->clock_ahead_ms, memory_order_relaxed);
+	return clock_wall_ms(&s->clock);
 }
 
 void store_clock_advance(struct store *s, uint64_t ms)
 {
-	atomic_fetch_add_explicit(&s->clock_ahead_ms, ms, memory_order_relaxed);
+	clock_advance(&s->clock, ms);
+	keeper_wake(s->keeper);
 }
 
 void store_submit(struct store *s, struct store_write *w)

@@ -41,6 +41,7 @@ struct store_opts {                       /* zero = default */
 	const char *region, *account;         /* of ARNs: "ddblocal" and "000000000000" */
 	unsigned batch_max;                   /* writes in one batch at most: 1024 */
 	unsigned keeper_ms;                   /* expired items and records are looked for so often: 5000 */
+	bool still_clock;                     /* time passes by store_clock_advance alone (clock.h) */
 };
 
 enum err store_open(const struct store_opts *o, struct store **s, struct fault *f) __attribute__((warn_unused_result));
@@ -107,7 +108,7 @@ struct store_write {
 enum err store_prepare(struct store_reader *r, struct store_write *w) __attribute__((warn_unused_result));
 void store_submit(struct store *s, struct store_write *w);
 
-/* Move the clock by which records of streams, their iterators and items with a time to live age. For tests. */
+/* Move the store's clock on (clock.h), and let what is now due be done. For tests. */
 void store_clock_advance(struct store *s, uint64_t ms);
 
 /* ---- looking inside ---- */

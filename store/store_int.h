@@ -20,6 +20,7 @@
 
 #include "protocol/expr.h"
 #include "store/catalog.h"
+#include "store/clock.h"
 #include "store/store.h"
 
 struct writer;
@@ -34,7 +35,7 @@ struct store {
 	struct writer *writer;
 	struct backfill *backfill;
 	struct keeper *keeper;
-	_Atomic uint64_t clock_ahead_ms;  /* store_clock_advance */
+	struct clock clock;               /* all of the store's time */
 	uint64_t stream_position;         /* the writer's: the last one given to a record (streams.h) */
 	uint64_t tokens_purged_ms;        /* the writer's: when old tokens were last cleared away (token.c) */
 };
@@ -60,7 +61,7 @@ enum err reader_table(struct store_reader *r, struct slice name, const struct ta
 /* A table with all that is known of it, by name or ARN; or NULL. */
 const struct catalog_table *reader_catalog_table(struct store_reader *r, struct slice name);
 
-/* The time by which records and items age, in Unix milliseconds. */
+/* The store's clock, in Unix milliseconds. */
 uint64_t store_now_ms(const struct store *s);
 
 /* Entries and bytes of a table or index, at one moment. */

@@ -63,7 +63,7 @@ enum err token_look(struct store *s, struct slice token, struct slice actions, e
 	if (rc != ERR_OK)
 		return rc;
 	*status = TOKEN_NEW;
-	if (v.n != VALUE_BYTES || get_time(v.p + DIGEST_BYTES) <= control_now_ms())
+	if (v.n != VALUE_BYTES || get_time(v.p + DIGEST_BYTES) <= store_now_ms(s))
 		return ERR_OK;
 	digest(actions, d);
 	*status = memcmp(v.p, d, DIGEST_BYTES) == 0 ? TOKEN_REPLAY : TOKEN_MISMATCH;
@@ -113,7 +113,7 @@ void token_keep(struct write_txn *t, struct slice token, struct slice actions)
 {
 	struct engine *e = t->batch->store->engine;
 	uint8_t x[X_KEY_MAX], y[Y_KEY_MAX], value[VALUE_BYTES];
-	uint64_t now = control_now_ms();
+	uint64_t now = store_now_ms(t->batch->store);
 
 	purge(t, now);
 	digest(actions, value);

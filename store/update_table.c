@@ -73,7 +73,7 @@ static enum err change_billing(struct change *c, struct fault *f)
 	if (units_given || c->on_demand)
 		c->spec.m[CreateTableInput_ProvisionedThroughput] = in->m[UpdateTableInput_ProvisionedThroughput];
 	if (c->on_demand && !c->old->table.on_demand)
-		c->draft.facts.on_demand_since_ms = control_now_ms();
+		c->draft.facts.on_demand_since_ms = store_now_ms(c->txn->batch->store);
 	return ERR_OK;
 }
 
