@@ -43,16 +43,16 @@ Test(clock, running)
 	cr_assert_geq(clock_wall_ms(&c), wall + 3600 * 1000 + 20);
 }
 
-#define TABLE "{'TableName':'t','KeySchema':[{'AttributeName':'pk','KeyType':'HASH'}]," \
+#define TABLE "{'TableName':'tab','KeySchema':[{'AttributeName':'pk','KeyType':'HASH'}]," \
 	"'AttributeDefinitions':[{'AttributeName':'pk','AttributeType':'S'}],'BillingMode':'PAY_PER_REQUEST'}"
-#define ADD_ONE "{'ClientRequestToken':'tok','TransactItems':[{'Update':{'TableName':'t','Key':{'pk':{'S':'a'}}," \
+#define ADD_ONE "{'ClientRequestToken':'tok','TransactItems':[{'Update':{'TableName':'tab','Key':{'pk':{'S':'a'}}," \
 	"'UpdateExpression':'ADD n :o','ExpressionAttributeValues':{':o':{'N':'1'}}}}]}"
 
 static bool counter_is(struct fixture *fx, const char *n)
 {
 	char body[128];
 
-	snprintf(body, sizeof body, "{'TableName':'t','Item':{'pk':{'S':'a'},'n':{'N':'%s'}},'ReturnValues':'ALL_OLD'}", n);
+	snprintf(body, sizeof body, "{'TableName':'tab','Item':{'pk':{'S':'a'},'n':{'N':'%s'}},'ReturnValues':'ALL_OLD'}", n);
 	struct outcome o = run(fx, "PutItem", body);
 
 	snprintf(body, sizeof body, "\"n\":{\"N\":\"%s\"}", n);
@@ -81,12 +81,12 @@ Test(clock, tables)
 	struct fixture *fx = fixture_with(&(struct store_opts){ .still_clock = true });
 
 	ok(fx, "CreateTable", TABLE, NULL);
-	double first = strtod(strstr(run(fx, "DescribeTable", "{'TableName':'t'}").json, "CreationDateTime") + 18, NULL);
+	double first = strtod(strstr(run(fx, "DescribeTable", "{'TableName':'tab'}").json, "CreationDateTime") + 18, NULL);
 
-	ok(fx, "DeleteTable", "{'TableName':'t'}", NULL);
+	ok(fx, "DeleteTable", "{'TableName':'tab'}", NULL);
 	store_clock_advance(fixture_store(fx), 5000);
 	ok(fx, "CreateTable", TABLE, NULL);
-	double second = strtod(strstr(run(fx, "DescribeTable", "{'TableName':'t'}").json, "CreationDateTime") + 18, NULL);
+	double second = strtod(strstr(run(fx, "DescribeTable", "{'TableName':'tab'}").json, "CreationDateTime") + 18, NULL);
 
 	cr_assert(second - first > 4.9995 && second - first < 5.0005, "%f %f", first, second);
 	fixture_free(fx);
