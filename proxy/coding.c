@@ -64,14 +64,14 @@ static double weight(struct slice text)
 	return *end != '\0' ? 1 : q < 0 ? 0 : q > 1 ? 1 : q;
 }
 
-/* Of "gzip;q=0.5": the first q counts. */
+/* Of "gzip;q=0.5": the first "q=" counts, wherever it stands, also at the end of a longer name: the service's way. */
 static double weight_of(struct slice params)
 {
-	while (params.n > 0) {
-		struct slice p = trim(cut(&params, ';'));
+	for (size_t i = 0; i + 1 < params.n; i++) {
+		struct slice rest = slice_of(params.p + i + 2, params.n - i - 2);
 
-		if (p.n >= 2 && (p.p[0] == 'q' || p.p[0] == 'Q') && p.p[1] == '=')
-			return weight(slice_of(p.p + 2, p.n - 2));
+		if ((params.p[i] == 'q' || params.p[i] == 'Q') && params.p[i + 1] == '=')
+			return weight(cut(&rest, ';'));
 	}
 	return 1;
 }

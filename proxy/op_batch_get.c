@@ -113,6 +113,8 @@ static enum err check_tables(struct batch_get *b)
 		rc = read_table(c->worker, b->table[i].name, &b->table[i].table, &c->fault);
 	for (unsigned i = 0; i < b->keys && rc == ERR_OK; i++)
 		rc = store_check_key(b->key[i].of->table, b->key[i].key, &b->key[i].part, &c->fault);
+	for (unsigned i = 0; i < b->tables && rc == ERR_OK; i++)
+		rc = store_check_paths(b->table[i].table, b->table[i].plan.projection, NULL, &c->fault);
 	return rc;
 }
 

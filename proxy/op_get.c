@@ -54,7 +54,8 @@ static enum err get_check(struct get *g)
 	g->consistency = record_bool(in, GetItemInput_ConsistentRead) ? READ_STRONG : READ_EVENTUAL;
 	g->table_id = g->table->id;
 	g->hash = item_cache_hash(g->table_id, g->key);
-	return store_check_key(g->table, g->key, &g->part, &c->fault);
+	rc = store_check_key(g->table, g->key, &g->part, &c->fault);
+	return rc == ERR_OK ? store_check_paths(g->table, g->plan.projection, NULL, &c->fault) : rc;
 }
 
 static void get_fail(struct get *g)

@@ -124,7 +124,9 @@ static enum err check_keys(struct transact_get *t)
 		struct get_part *p = &t->part[i];
 
 		fault_init(&p->reason, &t->call->arena);
-		canceled |= store_check_key(t->key[i].table, t->key[i].key, &t->key[i].hash, &p->reason) != ERR_OK;
+		if (store_check_key(t->key[i].table, t->key[i].key, &t->key[i].hash, &p->reason) != ERR_OK ||
+		    store_check_paths(t->key[i].table, p->plan.projection, NULL, &p->reason) != ERR_OK)
+			canceled = true;
 	}
 	return canceled ? cancel(t) : ERR_OK;
 }

@@ -235,6 +235,29 @@ enum err check_updated_index_keys(const struct table *t, struct slice item, stru
 	return ERR_OK;
 }
 
+/* ---- paths ---- */
+
+static enum err check_paths_of(const struct key_schema *ks, const struct projection *p, const struct condition *c,
+	const char *what, struct fault *f)
+{
+	for (unsigned i = 0; i < ks->hashes + ks->ranges; i++) {
+		struct slice name = key_attr_at(ks, i)->name;
+
+		if ((p != NULL && projection_nests(p, name)) || (c != NULL && condition_nests(c, name)))
+			return fault_set(f, MSG_EXPR_KEY_NESTED, what, SLICE_FMT(name));
+	}
+	return ERR_OK;
+}
+
+enum err store_check_paths(const struct table *t, const struct projection *p, const struct condition *c, struct fault *f)
+{
+	enum err rc = p != NULL || c != NULL ? check_paths_of(&t->key, p, c, "Key", f) : ERR_OK;
+
+	for (unsigned i = 0; i < t->gsis + t->lsis && rc == ERR_OK && (p != NULL || c != NULL); i++)
+		rc = check_paths_of(&t->index[i].key, p, c, "IndexKey", f);
+	return rc;
+}
+
 struct slice check_key_of(const struct table *t, struct slice item, struct arena *a)
 {
 	struct map_builder m;

@@ -217,32 +217,6 @@ static enum err check_filter(struct planner *p, const struct key_attr *attr, uns
 	return ERR_OK;
 }
 
-/* Key attributes of the table and of every index are scalars: a path may not go into them. */
-static enum err check_paths_of(struct planner *p, const struct key_schema *ks, bool filter, const char *what)
-{
-	for (unsigned i = 0; i < ks->hashes + ks->ranges; i++) {
-		struct slice name = i < ks->hashes ? ks->hash[i].name : ks->range[i - ks->hashes].name;
-		bool nests = filter ? condition_nests(p->q->filter, name) : projection_nests(p->q->projection, name);
-
-		if (nests)
-			return fault_set(p->f, MSG_EXPR_KEY_NESTED, what, SLICE_FMT(name));
-	}
-	return ERR_OK;
-}
-
-static enum err check_paths(struct planner *p, bool filter)
-{
-	const struct table *t = p->q->table;
-	enum err rc;
-
-	if (filter ? p->q->filter == NULL : p->q->projection == NULL)
-		return ERR_OK;
-	rc = check_paths_of(p, &t->key, filter, "Key");
-	for (unsigned i = 0; i < t->gsis + t->lsis && rc == ERR_OK; i++)
-		rc = check_paths_of(p, &t->index[i].key, filter, "IndexKey");
-	return rc;
-}
-
 static bool holds(const struct query *q, struct slice name)
 {
 	struct slice place[PLACE_ATTRS_MAX];
@@ -311,14 +285,14 @@ static enum err plan_query(struct planner *p)
 	if (rc == ERR_OK)
 		rc = query_start_place(q, p->f);
 	if (rc == ERR_OK)
-		rc = check_paths(p, false);
+		rc = store_check_paths(q->table, q->projection, NULL, p->f);
 	if (rc == ERR_OK)
 		rc = check_filter(p, q->key->hash, q->key->hashes);
 	if (rc == ERR_OK)
 		rc = check_filter(p, q->key->range, q->key->ranges);
 	if (rc == ERR_OK)
 		rc = check_held(p);
-	return rc == ERR_OK ? check_paths(p, true) : rc;
+	return rc == ERR_OK ? store_check_paths(q->table, NULL, q->filter, p->f) : rc;
 }
 
 static enum err plan_scan(struct planner *p)
@@ -335,8 +309,8 @@ static enum err plan_scan(struct planner *p)
 	if (rc == ERR_OK)
 		rc = query_start_place(q, p->f);
 	if (rc == ERR_OK)
-		rc = check_paths(p, false);
-	return rc == ERR_OK ? check_paths(p, true) : rc;
+		rc = store_check_paths(q->table, q->projection, NULL, p->f);
+	return rc == ERR_OK ? store_check_paths(q->table, NULL, q->filter, p->f) : rc;
 }
 
 static enum err plan_request(struct planner *p)

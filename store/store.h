@@ -64,6 +64,10 @@ uint64_t store_hash(const struct slice *value, unsigned n);
 /* Does `key` (an item-format map) match the schema, no more, no less? Types and lengths too. Gives the hash. */
 enum err store_check_key(const struct table *t, struct slice key, uint64_t *hash, struct fault *f)
 	__attribute__((warn_unused_result));
+/* Key attributes of a table and its indexes have no inside: no path of a projection or condition (either may be NULL) may
+ * reach into one. */
+enum err store_check_paths(const struct table *t, const struct projection *p, const struct condition *c, struct fault *f)
+	__attribute__((warn_unused_result));
 
 /* The item under a checked key; item->p == NULL if there is none. Borrowed until store_reader_release. */
 enum err store_get(struct store_reader *r, const struct table *t, struct slice key, uint64_t hash, struct slice *item,

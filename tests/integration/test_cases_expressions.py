@@ -1,10 +1,11 @@
 """What users of DynamoDB's compatibles stumbled over in expressions, legacy parameters and return values."""
 
 import pytest
-from doors import NS, SS, N, item, values
+from doors import NS, SS, N, definitions, index, item, values
 
 TYPE = "Incorrect operand type for operator or function; operator or function: "
 MISSING = "The provided expression refers to an attribute that does not exist in the item"
+SCALARS = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
 FAILED = ("ConditionalCheckFailedException", "The conditional request failed")
 
 
@@ -163,16 +164,26 @@ def test_conditions(db, plain, condition, v, kind, text):
     ("GetItem", {"Key": item(pk="x"), "ProjectionExpression": "l[99999999999999]"},
      "Invalid ProjectionExpression: List index is not within the allowable range; index: [99999999999999]"),
     ("GetItem", {"Key": item(pk="x"), "ProjectionExpression": "l[-1]"}, "Invalid ProjectionExpression: Syntax error"),
-    ("GetItem", {"Key": item(pk="x"), "ProjectionExpression": "pk.x"}, ""),
+    ("GetItem", {"Key": item(pk="x"), "ProjectionExpression": "pk.x"}, SCALARS + "Key: pk"),
+    ("Scan", {"ProjectionExpression": "pk[0]"}, SCALARS + "Key: pk"),
+    ("Scan", {"FilterExpression": "attribute_exists(pk[0])"}, SCALARS + "Key: pk"),
 ])
 def test_other_mistakes(db, plain, operation, body, text):
-    if body.get("ProjectionExpression") == "pk.x":
-        pytest.skip("what the service says of a path into a key in GetItem is not known")
     db.invalid(text, operation, TableName=plain, **body)
 
 
 def test_texts_of_errors_are_json(db, plain):
     db.invalid('"\u0001\\', "PutItem", TableName=plain, Item=item(pk="x", n=N('"\u0001\\')))
+
+
+def test_no_path_leads_into_a_key(db):
+    table = db.create("S", AttributeDefinitions=definitions(pk="S", k="S"), GlobalSecondaryIndexes=[index("idx-k", "k")])
+    key = {"TableName": table, "Key": item(pk="x")}
+    into = {"ProjectionExpression": "k.x"}
+    db.invalid(SCALARS + "IndexKey: k", "GetItem", **key, **into)
+    db.invalid(SCALARS + "IndexKey: k", "BatchGetItem", RequestItems={table: {"Keys": [item(pk="x")], **into}})
+    db.refuse("TransactionCanceledException", "[ValidationError]", "TransactGetItems", TransactItems=[{"Get": {**key, **into}}])
+    db.invalid(SCALARS + "IndexKey: k", "UpdateItem", UpdateExpression="SET k.x = :v", ExpressionAttributeValues=values(v=1), **key)
 
 
 # ---- projections and filters ----

@@ -20,7 +20,7 @@ Test(coding, accepted)
 		{ "deflate;q=0.5,gzip;q=0.", CODING_DEFLATE }, { "deflate;q=0.5,gzip;q=0.x", CODING_GZIP },
 		{ "deflate;q=0.5,gzip;q=0. x", CODING_GZIP }, { "deflate;q=-0.5,gzip;q=0.2", CODING_GZIP },
 		{ "gzip;q= 0;q=1", CODING_NONE }, { "gzip;q =0;q=1", CODING_GZIP }, { "gzip; q=0;q=1", CODING_NONE },
-		{ "gzip;nq=0;q=1", CODING_GZIP }, { "gzip;q=0, gzip;q=1, gzip;q=0", CODING_GZIP },
+		{ "gzip;nq=0;q=1", CODING_NONE }, { "gzip;q=0, gzip;q=1, gzip;q=0", CODING_GZIP },
 		{ "br,identity;q=0.5,gzip;q=0.0001", CODING_GZIP },
 	};
 
