@@ -9,7 +9,9 @@ FUZZ_SECONDS ?= 10
 # Debian's own Python: the packages of deps-test belong to it.
 PYTHON ?= /usr/bin/python3
 PYTEST := $(PYTHON) -m pytest -q -p no:cacheprovider
-NODE_MODULES := tests/integration/js/node_modules
+# The mappers ask for newer parts of the SDK than the tour: a package of their own.
+JS_TESTS := tests/integration/js tests/integration/js/mappers
+NODE_MODULES := $(JS_TESTS:=/node_modules)
 
 .PHONY: test unit integration integration-c integration-py integration-js sanitize fuzz lint
 
@@ -28,12 +30,12 @@ integration: integration-py integration-js integration-c
 integration-py: $(PROGRAMS)
 	DYNAXD=$(B)/dynaxd DYNAX=$(B)/dynax $(PYTEST) tests/integration
 
-$(NODE_MODULES): tests/integration/js/package.json
-	cd tests/integration/js && npm install --no-audit --no-fund --no-package-lock --loglevel=error
+$(NODE_MODULES): %/node_modules: %/package.json
+	cd $* && npm install --no-audit --no-fund --no-package-lock --loglevel=error
 	@touch $@
 
 integration-js: $(PROGRAMS) $(NODE_MODULES)
-	DYNAXD=$(B)/dynaxd node --test $(wildcard tests/integration/js/*.test.mjs)
+	DYNAXD=$(B)/dynaxd node --test $(wildcard $(JS_TESTS:=/*.test.mjs))
 
 # What threads and clients see of the caches is linearizable; and no longer is when the epoch rule is taken out, so that
 # the tests themselves are tested.
