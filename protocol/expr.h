@@ -117,6 +117,16 @@ struct key_condition {
 	enum key_op op;                         /* on range attribute number range_eqs; KEY_OP_NONE = no more */
 	struct slice lo, hi;                    /* operands; hi for BETWEEN only */
 };
+/* What a request asks for, bound by other means than the expressions of its record (partiql.h). The record's texts then
+ * only tell it from others: caches and tokens go by its bytes. */
+struct bound {
+	struct condition *condition;            /* or filter; NULL = none */
+	struct update *update;                  /* of an update */
+	struct projection *projection;          /* of a query or scan; NULL = all attributes */
+	struct key_condition key;               /* of a query */
+	bool insert;                            /* a put that fails on its condition is a duplicate */
+};
+
 /* All its errors are ERR_VALIDATION: "Query condition missed key schema element: pk" and so on. ks may be NULL before
  * the table is known: then only what needs no schema is checked, and *out is left alone. */
 enum err key_condition_bind(const struct expr *e, struct expr_env *env, const struct key_schema *ks,

@@ -30,7 +30,9 @@ void bind_complain(struct binder *b, enum late kind, const char *fmt, ...)
 enum err bind_report(struct binder *b)
 {
 	for (int i = 0; i < LATE_KINDS; i++)
-		if (b->late[i] != NULL)
+		if (b->late[i] != NULL && b->e == NULL)
+			return fault_set(b->f, MSG_PQ_PLAIN, b->late[i]);
+		else if (b->late[i] != NULL)
 			return fault_set(b->f, MSG_EXPR_INVALID, expr_kind_name(b->e->kind), b->late[i]);
 	return ERR_OK;
 }
@@ -76,7 +78,7 @@ static void finish_size(struct binder *b, struct operand *arg, struct operand *o
 }
 
 /* A function or sum whose operands are bound; their number is right. */
-static void finish(struct binder *b, enum op_code op, struct operand *arg, struct operand *out)
+void bind_finish(struct binder *b, enum op_code op, struct operand *arg, struct operand *out)
 {
 	switch (op) {
 	case EXPR_SIZE:
@@ -106,7 +108,7 @@ static enum err bind_operation(struct binder *b, const struct node *n, struct op
 		return rc;
 	*out = (struct operand){ .kind = OPERAND_SIZE };
 	if (n->n == expr_op_operands((enum op_code)n->op))
-		finish(b, (enum op_code)n->op, arg, out);
+		bind_finish(b, (enum op_code)n->op, arg, out);
 	return ERR_OK;
 }
 
@@ -127,16 +129,15 @@ enum err bind_operand(struct binder *b, const struct node *n, struct operand *ou
 }
 
 /* The first operand may not come again. */
-static void check_distinct(struct binder *b, const struct node *n, const struct operand *arg)
+void bind_check_distinct(struct binder *b, enum op_code op, const struct operand *arg, uint16_t n)
 {
-	if (n->op == EXPR_IF_NOT_EXISTS || n->op == EXPR_LIST_APPEND || n->op == EXPR_PLUS || n->op == EXPR_MINUS)
+	if (op == EXPR_IF_NOT_EXISTS || op == EXPR_LIST_APPEND || op == EXPR_PLUS || op == EXPR_MINUS)
 		return;
-	for (uint16_t i = 1; i < n->n && arg[0].kind == OPERAND_PATH; i++)
+	for (uint16_t i = 1; i < n && arg[0].kind == OPERAND_PATH; i++)
 		if (arg[i].kind == OPERAND_PATH && path_same(&arg[0].path, &arg[i].path)) {
 			const char *text = path_text(&arg[0].path, b->env->arena);
 
-			bind_complain(b, LATE_SAME, TEXT_EXPR_SAME, expr_op_word((enum op_code)n->op),
-				text != NULL ? text : "");
+			bind_complain(b, LATE_SAME, TEXT_EXPR_SAME, expr_op_word(op), text != NULL ? text : "");
 			return;
 		}
 }
@@ -157,7 +158,7 @@ enum err bind_operands(struct binder *b, const struct node *n, struct operand **
 	if (want != 0 && n->n != want)
 		bind_complain(b, LATE_COUNT, TEXT_EXPR_COUNT, expr_op_word((enum op_code)n->op), (unsigned)n->n);
 	else
-		check_distinct(b, n, arg);
+		bind_check_distinct(b, (enum op_code)n->op, arg, n->n);
 	*out = arg;
 	return ERR_OK;
 }

@@ -139,7 +139,7 @@ static void check_ordered(struct binder *b, enum op_code op, const struct operan
 	}
 }
 
-static void check_types(struct binder *b, enum op_code op, const struct operand *arg, uint16_t n)
+void bind_check_types(struct binder *b, enum op_code op, const struct operand *arg, uint16_t n)
 {
 	switch (op) {
 	case EXPR_LT:
@@ -177,7 +177,7 @@ static enum err bind_primitive(struct binder *b, const struct node *n, struct co
 	if (rc != ERR_OK)
 		return rc;
 	if (want == 0 || want == n->n)
-		check_types(b, (enum op_code)n->op, arg, n->n);
+		bind_check_types(b, (enum op_code)n->op, arg, n->n);
 	cond_test(c, (enum op_code)n->op, arg, n->n);
 	return bind_report(b);
 }

@@ -169,6 +169,11 @@ enum err bind_operand(struct binder *b, const struct node *n, struct operand *ou
 /* The operands of an operation, in the arena. */
 enum err bind_operands(struct binder *b, const struct node *n, struct operand **out)
 	__attribute__((warn_unused_result));
+/* For whoever makes operands by other means (partiql_bind.c), with a binder whose e is NULL: then complaints are reported
+ * without saying which expression they are about. The operands' number is right. */
+void bind_finish(struct binder *b, enum op_code op, struct operand *arg, struct operand *out);
+void bind_check_distinct(struct binder *b, enum op_code op, const struct operand *arg, uint16_t n);
+void bind_check_types(struct binder *b, enum op_code op, const struct operand *arg, uint16_t n);
 /* Type of what it gives if that can be told without an item; VALUE_BAD if not. */
 enum value_type operand_type(const struct operand *o);
 

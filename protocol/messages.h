@@ -377,6 +377,110 @@
 #define MSG_ENGINE_TRIMMED ERR_TRIMMED_DATA, "The log no longer has what follows %llu; it begins after %llu"
 #define MSG_ENGINE_READERS ERR_UNAVAILABLE, "Too many views of the store are open at once"
 
+/* ---- PartiQL ---- */
+#define MSG_PQ_MALFORMED ERR_VALIDATION, "Statement wasn't well formed, can't be processed: %s"
+#define TEXT_PQ_RETURNING "Expected ( MODIFIED | ALL ) ( NEW | OLD ) in each returning element."
+/* Where a text ends in %s, a position follows: " at 1:8:4". */
+#define MSG_PQ_PARAMETERS ERR_VALIDATION, "Number of parameters in request and statement don't match."
+#define MSG_PQ_OPERATION ERR_VALIDATION, "Unsupported operation: %s"
+#define MSG_PQ_CLAUSE ERR_VALIDATION, "Unsupported clause: %s%s"
+#define MSG_PQ_TOKEN ERR_VALIDATION, "Unsupported token in expression: %s%s"
+#define MSG_PQ_SEVERAL ERR_VALIDATION, "Only select from a single table or index is supported."
+#define MSG_PQ_ALIAS ERR_VALIDATION, "Aliasing is not supported"
+#define MSG_PQ_VALUE_SELECT ERR_VALIDATION, "Select projection doesn't support value or pivot keywords"
+#define MSG_PQ_FROM ERR_VALIDATION, "Unexpected from source%s"
+#define MSG_PQ_FROM_LONG ERR_VALIDATION, "A path may contain at most 2 components in the FROM clause"
+#define MSG_PQ_FROM_INDEX ERR_VALIDATION, \
+	"FROM clause may only contain a single table name in data manipulation statements"
+#define MSG_PQ_TABLE_NAME ERR_VALIDATION, "Table name should be within the length [3, 255] and only contain 'a-z', " \
+	"'A-Z', '0-9', '-', '_', '.'."
+#define MSG_PQ_COMPONENT ERR_VALIDATION, "Unexpected path component%s"
+#define MSG_PQ_EMPTY_PATH ERR_VALIDATION, "Path component cannot be an empty string"
+#define MSG_PQ_UNPIVOT ERR_VALIDATION, "Unpivot path component like a.*.b are not supported"
+#define MSG_PQ_WILDCARD ERR_VALIDATION, "Wildcard path component like a[*].b are not supported"
+#define MSG_PQ_INDEX ERR_VALIDATION, "List index is not within the allowable range; index: [%.*s]%s"
+#define MSG_PQ_DEPTH ERR_VALIDATION, "The document path has too many nesting levels; nesting levels: %u"
+#define MSG_PQ_NESTING ERR_VALIDATION, "Nesting Levels have exceeded supported limits"
+#define MSG_PQ_DEEP ERR_VALIDATION, "Nesting Levels have exceeded supported limits under %s"
+#define MSG_PQ_OPERATORS ERR_VALIDATION, "The expression contains too many operators; operator count: %u"
+#define MSG_PQ_COLUMN_TWICE ERR_VALIDATION, "Duplicate identifiers in select clause: %.*s"
+#define MSG_PQ_ORDER_TYPE ERR_VALIDATION, "Argument to ORDER BY must be of type VariableReference. Type: %s"
+#define MSG_PQ_ORDER_KEY ERR_VALIDATION, "Variable reference %.*s in ORDER BY clause must be part of the primary key"
+#define MSG_PQ_ORDER_WHERE ERR_VALIDATION, "Must have WHERE clause in the statement when using ORDER BY clause."
+#define MSG_PQ_ORDER_SCAN ERR_VALIDATION, \
+	"Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause."
+#define MSG_PQ_ORDER_HASH ERR_VALIDATION, \
+	"Must have hash key in ORDER BY clause when more than one hash key condition specified in WHERE clause."
+#define MSG_PQ_RETURNING_MANY ERR_VALIDATION, "Invalid syntax with multiple returning elements in RETURNING clause"
+#define MSG_PQ_RETURNING_NAMES ERR_VALIDATION, "Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD ) in RETURNING clause"
+#define MSG_PQ_RETURNING_INSERT ERR_VALIDATION, "RETURNING is not supported in INSERT"
+#define MSG_PQ_RETURNING_DELETE ERR_VALIDATION, \
+	"Invalid returning clause: RETURNING %s. Only RETURNING ALL OLD * is allowed in DELETE statements."
+#define MSG_PQ_INSERT_MANY ERR_VALIDATION, "Unsupported operation: Inserting multiple items in a single statement is not " \
+	"supported, use \"INSERT INTO tableName VALUE item\" instead"
+#define MSG_PQ_ITEM ERR_VALIDATION, "Unsupported format in item expression. Please use struct format {...} to express item " \
+	"values for insert statement."
+#define MSG_PQ_KEY_TYPE ERR_VALIDATION, "Tuple keys must be of type String. Actual type: %s under %s%s"
+#define MSG_PQ_KEY_TWICE ERR_VALIDATION, "Duplicate keys in tuple. Key: %.*s under %s"
+#define MSG_PQ_DATA_TYPE ERR_VALIDATION, "Unsupported data type: %s under key %s%s"
+#define MSG_PQ_EMPTY_BAG ERR_VALIDATION, "Empty bags are not supported"
+#define MSG_PQ_BAG_TYPE ERR_VALIDATION, \
+	"Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags"
+#define MSG_PQ_DUPLICATE_NS ERR_VALIDATION, \
+	"One or more parameter values were invalid: Input collection [%.*s] contains duplicates! under %s"
+#define MSG_PQ_FUNCTION ERR_VALIDATION, "Unrecognized function: %.*s%s"
+#define MSG_PQ_NOT_IN_CONDITION ERR_VALIDATION, "The function is not allowed in a condition expression; function: %s"
+#define MSG_PQ_NOT_IN_UPDATE ERR_VALIDATION, "The function is not allowed in an update expression; function: %s"
+#define MSG_PQ_PLAIN ERR_VALIDATION, "%s"
+#define MSG_PQ_COUNT ERR_VALIDATION, TEXT_EXPR_COUNT
+#define MSG_PQ_TYPE ERR_VALIDATION, TEXT_EXPR_TYPE
+#define MSG_PQ_IN_MANY ERR_VALIDATION, "The IN operator is provided with too many operands; number of operands: %u"
+#define MSG_PQ_CONDITION_OPERATOR ERR_VALIDATION, "Unsupported operator in Condition Expression. Operator: %.*s"
+#define MSG_PQ_UPDATE_OPERATOR ERR_VALIDATION, "Unsupported operator in Update Expression. Operator: %.*s"
+#define MSG_PQ_MISSING_COMPARED ERR_VALIDATION, "MISSING must be compared using IS operator"
+#define MSG_PQ_IS_OPERAND ERR_VALIDATION, \
+	"The left hand side argument to IS must be a Variable Reference, Literal, or Path"
+#define MSG_PQ_IS_TYPE ERR_VALIDATION, "Unsupported data type for IS operator: %.*s. Supported data types are [MISSING, " \
+	"NULL, BOOLEAN, BLOB, STRING, NUMERIC, STRUCT, TUPLE, LIST]%s"
+#define MSG_PQ_IS_IN_UPDATE ERR_VALIDATION, "IS operator is not supported in update expressions"
+#define MSG_PQ_IN ERR_VALIDATION, "IN operator must have a left hand argument of type Variable Reference and right hand " \
+	"argument of type Seq with at least one member"
+#define MSG_PQ_AND_OR ERR_VALIDATION, "The arguments to AND/OR must be Expressions"
+#define MSG_PQ_NOT ERR_VALIDATION, "The argument to NOT must be a Type or Expression"
+#define MSG_PQ_WHERE ERR_VALIDATION, "WHERE clause must contain an expression that resolves to a boolean"
+#define MSG_PQ_SET_COUNT ERR_VALIDATION, "SET_%s must have exactly two arguments%s"
+#define MSG_PQ_SET_FIRST ERR_VALIDATION, "The first argument to SET_%s must equal the assignment value%s"
+#define MSG_PQ_SET_SECOND ERR_VALIDATION, "The second argument to SET_%s must be a value with type SET%s"
+#define MSG_PQ_KEY_INCOMPLETE ERR_VALIDATION, "Where clause does not contain a mandatory equality on all key attributes"
+#define MSG_PQ_KEY_MANY ERR_VALIDATION, \
+	"Multiple conditions on same key %.*s. Only single item Update/Insert/Delete are supported"
+#define MSG_PQ_KEY_SCALAR ERR_VALIDATION, "Key value must be of type S, N, or B. Key name: %.*s, Key type: %s"
+#define MSG_PQ_KEY_MISMATCH ERR_VALIDATION, \
+	"Key attribute's data type should match its data type in table's schema: Key %.*s"
+#define MSG_PQ_OVERLAP ERR_VALIDATION, "Overlapping conditions with range keys are not supported in where clause"
+#define MSG_PQ_READS ERR_VALIDATION, "Too many decomposed read operations for a given query."
+#define MSG_PQ_EXISTS ERR_VALIDATION, "EXISTS() must contain a single item read with additional condition"
+#define MSG_PQ_EXISTS_ALONE ERR_VALIDATION, "EXISTS can only be used in ExecuteTransaction write requests."
+#define MSG_PQ_EXISTS_INDEX ERR_VALIDATION, "Operations on indices are not supported in transactions"
+#define MSG_PQ_TOKEN_INVALID ERR_VALIDATION, "Invalid NextToken"
+#define MSG_PQ_TOKEN_OTHER ERR_VALIDATION, "NextToken does not match request"
+#define MSG_PQ_CONSISTENT ERR_VALIDATION, "Strongly consistent read is not supported on Global Secondary Indexes"
+#define MSG_PQ_MULTIPLE_KEYS ERR_VALIDATION, "PartiQL statements cannot be executed on tables with multi-attribute HASH " \
+	"keys or multi-attribute RANGE keys."
+#define MSG_PQ_FILTER_NOT_HELD ERR_VALIDATION, "One or more parameter values were invalid: Secondary index %.*s does not " \
+	"project one or more filter attributes: [%.*s]"
+#define MSG_PQ_BATCH_SELECT ERR_VALIDATION, \
+	"Select statements within BatchExecuteStatement must specify the primary key in the where clause."
+#define MSG_PQ_BATCH_MIXED ERR_VALIDATION, "Read and write requests together in the same batch is not supported."
+#define MSG_PQ_TRANSACT_SELECT ERR_VALIDATION, \
+	"Select statements within ExecuteTransaction must specify the primary key in the where clause."
+#define MSG_PQ_TRANSACT_INDEX ERR_VALIDATION, "Reads on indices are not supported within transactions."
+#define MSG_PQ_TRANSACT_RETURNING ERR_VALIDATION, "RETURNING clause is not supported in ExecuteTransaction."
+#define MSG_PQ_TRANSACT_MIXED ERR_VALIDATION, \
+	"ExecuteTransaction API does not support both read and write operations in the same request."
+#define MSG_PQ_TRANSACT_STATEMENT ERR_VALIDATION, "Validation failed in TransactStatements[%u]: %s"
+#define MSG_DUPLICATE_ITEM ERR_DUPLICATE_ITEM, "Duplicate primary key exists in table"
+
 /* ---- engine and operations ---- */
 #define MSG_NOT_SUPPORTED ERR_UNKNOWN_OPERATION, "%s is not supported yet"
 #define MSG_NO_MEMORY ERR_NO_MEMORY, "Internal server error: out of memory"

@@ -12,6 +12,7 @@ enum err request_open(struct request *r, enum op op, struct slice bytes, struct 
 	fault_init(&r->value_fault, a);
 	r->value_member = NULL;
 	r->value_key = SLICE_NONE;
+	r->bound = NULL;
 	return ERR_OK;
 }
 

@@ -21,6 +21,7 @@ struct request {
 	struct fault value_fault;
 	const char *value_member;    /* top-level member it stood in: "Item", "ExpressionAttributeValues"; NULL = none */
 	struct slice value_key;      /* name inside that member: ":v" */
+	const struct bound *bound;   /* NULL, or for each of its actions (expr.h) what stands for its expressions */
 };
 
 /* Open a record that was read by a codec. */

@@ -20,6 +20,11 @@ void op_describe_endpoints(struct call *c);
 /* Under which name and port this call's client finds us. */
 struct slice endpoint_of(const struct call *c);
 
+/* op_statement.c, op_statement_transact.c: PartiQL, by way of the others */
+void op_execute_statement(struct call *c);
+void op_batch_execute_statement(struct call *c);
+void op_execute_transaction(struct call *c);
+
 /* op_store.c: straight to the backend */
 void op_write(struct call *c);       /* all that changes items or the catalog */
 void op_describe(struct call *c);    /* all that reads the catalog */

@@ -9,6 +9,10 @@ static const char *reason_name(enum err code)
 		return "None";
 	case ERR_CONDITION_FAILED:
 		return "ConditionalCheckFailed";
+	case ERR_DUPLICATE_ITEM:
+		return "DuplicateItem";
+	case ERR_RESOURCE_NOT_FOUND:
+		return "ResourceNotFound";
 	case ERR_ITEM_COLLECTION_SIZE:
 		return "ItemCollectionSizeLimitExceeded";
 	case ERR_THROUGHPUT_EXCEEDED:
@@ -23,7 +27,7 @@ static const char *reason_name(enum err code)
 bool cancel_is_reason(enum err code)
 {
 	return code == ERR_OK || code == ERR_CONDITION_FAILED || code == ERR_VALIDATION || code == ERR_ITEM_COLLECTION_SIZE
-		|| code == ERR_THROUGHPUT_EXCEEDED || code == ERR_THROTTLING;
+		|| code == ERR_THROUGHPUT_EXCEEDED || code == ERR_THROTTLING || code == ERR_DUPLICATE_ITEM;
 }
 
 static void put_reason(struct buf *b, const struct cancel_reason *r)

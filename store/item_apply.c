@@ -29,9 +29,9 @@ static enum err check_condition(struct write_txn *t, const struct item_op *op, s
 {
 	if (op->condition == NULL || condition_eval(op->condition, op->old))
 		return ERR_OK;
-	enum err rc = fault_set(f, MSG_CONDITION_FAILED);
+	enum err rc = op->insert ? fault_set(f, MSG_DUPLICATE_ITEM) : fault_set(f, MSG_CONDITION_FAILED);
 
-	if (op->old_on_failure && slice_present(op->old))
+	if (!op->insert && op->old_on_failure && slice_present(op->old))
 		old_into_fault(t->arena, op->old, f);
 	return rc;
 }

@@ -152,6 +152,12 @@ static enum err bind_expressions(struct planner *p)
 	enum err rc = expr_env_init(&p->env, in->m[p->m->names], in->m[p->m->values], true, p->req->arena, p->f);
 	struct expr *e;
 
+	if (p->req->bound != NULL) {
+		p->q->filter = p->req->bound->condition;
+		p->q->projection = p->req->bound->projection;
+		p->env = (struct expr_env){ .arena = p->req->arena };
+		return ERR_OK;
+	}
 	if (rc == ERR_OK && !p->q->scan && record_has(in, QueryInput_KeyConditionExpression))
 		rc = parse(p, EXPR_KEY_CONDITION, QueryInput_KeyConditionExpression, &p->key_condition);
 	/* What needs no table is said before the table is looked for; the rest in bind_key_condition. */
@@ -200,6 +206,10 @@ static enum err bind_key_condition(struct planner *p)
 	struct query *q = p->q;
 	enum err rc;
 
+	if (p->req->bound != NULL) {
+		q->condition = p->req->bound->key;
+		return query_check_condition(q, p->f);
+	}
 	if (p->key_condition != NULL)
 		rc = key_condition_bind(p->key_condition, &p->env, q->key, &q->condition, p->f);
 	else
@@ -211,7 +221,8 @@ static enum err check_filter(struct planner *p, const struct key_attr *attr, uns
 {
 	const char *what = record_has(p->in, p->m->filter) ? "Filter Expression" : "QueryFilter";
 
-	for (unsigned i = 0; p->q->filter != NULL && i < n; i++)
+	/* A WHERE may speak of keys. */
+	for (unsigned i = 0; p->q->filter != NULL && p->req->bound == NULL && i < n; i++)
 		if (condition_uses(p->q->filter, attr[i].name))
 			return fault_set(p->f, MSG_FILTER_ON_KEY, what, SLICE_FMT(attr[i].name));
 	return ERR_OK;

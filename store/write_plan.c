@@ -96,6 +96,14 @@ static enum err bind_legacy(struct store_write *w, const struct record *in, cons
 	return rc;
 }
 
+static enum err take_bound(const struct bound *b, struct item_op *op)
+{
+	op->condition = b->condition;
+	op->update = b->update;
+	op->insert = b->insert;
+	return ERR_OK;
+}
+
 enum err write_bind(struct store_reader *r, struct store_write *w, const struct record *in, const struct op_params *p,
 	struct item_op *op, struct fault *f)
 {
@@ -103,6 +111,8 @@ enum err write_bind(struct store_reader *r, struct store_write *w, const struct 
 	struct expr_env env;
 	struct expr *e;
 
+	if (w->req->bound != NULL)
+		return take_bound(&w->req->bound[op - w->plan->op], op);
 	if (!slice_present(condition) && !slice_present(update))
 		return bind_legacy(w, in, p, op, f);
 	enum err rc = expr_env_init(&env, member(in, p->names), member(in, p->values), true, w->req->arena, f);

@@ -33,6 +33,7 @@ struct item_op {
 	struct update *update;          /* of ITEM_UPDATE; NULL changes nothing but makes the item exist */
 	bool old_on_failure;            /* ReturnValuesOnConditionCheckFailure = ALL_OLD */
 	bool expired;                   /* by time to live, not by a user: streams tell */
+	bool insert;                    /* of ITEM_PUT: a failed condition is a duplicate */
 	/* Filled by the writer: images (absent = none), and what it cost. */
 	struct slice old, new;
 	struct consumed cost;
