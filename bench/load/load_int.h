@@ -39,15 +39,18 @@ void keys_name(uint64_t key, char out[KEY_BYTES]);
 
 struct load_op {
 	uint64_t key;
+	uint64_t serial;   /* of the request: what a write writes differs from what was there */
 	uint32_t slot;     /* 0 .. depth - 1, of the connection */
 	bool write;
 };
 
-/* A request with holes: the key's name, and the slot (as u32 BE) if the protocol carries an id. */
+/* A request with holes: the key's name, the slot (as u32 BE) if the protocol carries an id, and a stamp in the value, from the
+ * serial number: a server may take a write of what is there already for no write at all. */
 struct form {
 	struct buf bytes;
-	size_t key_at, id_at;     /* FORM_NONE: no such hole */
+	size_t key_at, id_at, stamp_at;     /* FORM_NONE: no such hole */
 };
+enum { STAMP_BYTES = 8 };
 #define FORM_NONE SIZE_MAX
 
 struct driver_state {             /* of one run; made by prepare() */
@@ -80,7 +83,9 @@ extern const struct driver driver_msgpack, driver_http, driver_redis, driver_mem
 /* encode() for protocols whose pipelined requests just follow each other. */
 void forms_encode(const struct driver_state *s, struct driver_conn *c, struct buf *out, const struct load_op *op, unsigned n);
 void form_put(const struct form *f, struct buf *out, const struct load_op *op);
-/* Filler of an item's value. */
+/* Find the hole that value_put_filler left. */
+void form_find_stamp(struct form *f);
+/* Filler of an item's value; begins with the hole for a stamp if it is long enough. */
 void value_put_filler(struct buf *b, size_t n);
 
 /* ---- the loop (loop.c) ---- */

@@ -189,7 +189,8 @@ static void conn_ask(struct load *l, struct conn *c, uint64_t now)
 		f->write = write;
 		f->busy = true;
 		c->order[(c->order_first + l->o->depth - c->frees - 1) % l->o->depth] = slot;
-		l->op[i] = (struct load_op){ l->filling ? l->issued : keys_next(&l->keys), slot, write };
+		l->op[i] = (struct load_op){
+			.key = l->filling ? l->issued : keys_next(&l->keys), .serial = now + l->issued, .slot = slot, .write = write };
 		l->issued++;
 	}
 	if (n > 0)
@@ -399,6 +400,8 @@ static bool load_open(struct load *l, const struct load_opts *o, struct load_rep
 	memset(r, 0, sizeof(*r));
 	keys_init(&l->keys, o->keys, o->theta, o->seed);
 	o->driver->prepare(&l->state, o->host, o->item_bytes);
+	form_find_stamp(&l->state.read);
+	form_find_stamp(&l->state.write);
 	l->conn = calloc(o->connections, sizeof(*l->conn));
 	l->op = calloc(o->depth, sizeof(*l->op));
 	if (l->conn == NULL || l->op == NULL || l->epoll < 0)
