@@ -388,14 +388,16 @@
 #define MSG_PQ_SEVERAL ERR_VALIDATION, "Only select from a single table or index is supported."
 #define MSG_PQ_ALIAS ERR_VALIDATION, "Aliasing is not supported"
 #define MSG_PQ_VALUE_SELECT ERR_VALIDATION, "Select projection doesn't support value or pivot keywords"
-#define MSG_PQ_FROM ERR_VALIDATION, "Unexpected from source%s"
+#define MSG_PQ_FROM ERR_VALIDATION, "Unexpected from source"
 #define MSG_PQ_FROM_LONG ERR_VALIDATION, "A path may contain at most 2 components in the FROM clause"
 #define MSG_PQ_FROM_INDEX ERR_VALIDATION, \
 	"FROM clause may only contain a single table name in data manipulation statements"
+#define MSG_PQ_NO_INDEX ERR_VALIDATION, "This operation is not supported on an index"
 #define MSG_PQ_TABLE_NAME ERR_VALIDATION, "Table name should be within the length [3, 255] and only contain 'a-z', " \
 	"'A-Z', '0-9', '-', '_', '.'."
 #define MSG_PQ_COMPONENT ERR_VALIDATION, "Unexpected path component%s"
 #define MSG_PQ_EMPTY_PATH ERR_VALIDATION, "Path component cannot be an empty string"
+#define MSG_PQ_HIERARCHY ERR_VALIDATION, "Changing item's hierarchy while reading isn't supported"
 #define MSG_PQ_UNPIVOT ERR_VALIDATION, "Unpivot path component like a.*.b are not supported"
 #define MSG_PQ_WILDCARD ERR_VALIDATION, "Wildcard path component like a[*].b are not supported"
 #define MSG_PQ_INDEX ERR_VALIDATION, "List index is not within the allowable range; index: [%.*s]%s"
@@ -404,7 +406,7 @@
 #define MSG_PQ_DEEP ERR_VALIDATION, "Nesting Levels have exceeded supported limits under %s"
 #define MSG_PQ_OPERATORS ERR_VALIDATION, "The expression contains too many operators; operator count: %u"
 #define MSG_PQ_COLUMN_TWICE ERR_VALIDATION, "Duplicate identifiers in select clause: %.*s"
-#define MSG_PQ_ORDER_TYPE ERR_VALIDATION, "Argument to ORDER BY must be of type VariableReference. Type: %s"
+#define MSG_PQ_ORDER_TYPE ERR_VALIDATION, "Argument to ORDER BY must be of type VariableReference. Type: %s%.*s%s"
 #define MSG_PQ_ORDER_KEY ERR_VALIDATION, "Variable reference %.*s in ORDER BY clause must be part of the primary key"
 #define MSG_PQ_ORDER_WHERE ERR_VALIDATION, "Must have WHERE clause in the statement when using ORDER BY clause."
 #define MSG_PQ_ORDER_SCAN ERR_VALIDATION, \
@@ -419,9 +421,9 @@
 #define MSG_PQ_INSERT_MANY ERR_VALIDATION, "Unsupported operation: Inserting multiple items in a single statement is not " \
 	"supported, use \"INSERT INTO tableName VALUE item\" instead"
 #define MSG_PQ_ITEM ERR_VALIDATION, "Unsupported format in item expression. Please use struct format {...} to express item " \
-	"values for insert statement."
+	"values for insert statement.%s"
 #define MSG_PQ_KEY_TYPE ERR_VALIDATION, "Tuple keys must be of type String. Actual type: %s under %s%s"
-#define MSG_PQ_KEY_TWICE ERR_VALIDATION, "Duplicate keys in tuple. Key: %.*s under %s"
+#define MSG_PQ_KEY_TWICE ERR_VALIDATION, "Duplicate keys in tuple. Key: %.*s under %s%s"
 #define MSG_PQ_DATA_TYPE ERR_VALIDATION, "Unsupported data type: %s under key %s%s"
 #define MSG_PQ_EMPTY_BAG ERR_VALIDATION, "Empty bags are not supported"
 #define MSG_PQ_BAG_TYPE ERR_VALIDATION, \

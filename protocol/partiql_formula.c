@@ -141,7 +141,7 @@ static enum err add_bracket(struct pq_parser *p, struct pq_node *path)
 	enum err rc;
 
 	if (pq_is(p, "*"))
-		return fault_set(p->f, MSG_PQ_WILDCARD);
+		return p->in_columns ? pq_malformed(p, "Invalid use of * in select list") : fault_set(p->f, MSG_PQ_WILDCARD);
 	rc = pq_expression(p, &inside);
 	if (rc == ERR_OK && !pq_take(p, "]"))
 		rc = pq_malformed(p, "Expected RIGHT_BRACKET");
@@ -166,6 +166,8 @@ enum err pq_path_rest(struct pq_parser *p, struct pq_node *path, bool simple)
 		}
 		if (!pq_take(p, "."))
 			return ERR_OK;
+		if (pq_is(p, "*") && p->in_columns)
+			return fault_set(p->f, MSG_PQ_HIERARCHY);
 		if (pq_is(p, "*"))
 			return simple ? pq_malformed(p, "Invalid path dot component for simple path") : fault_set(p->f, MSG_PQ_UNPIVOT);
 		if (p->cur.kind != PQ_TOKEN_NAME && p->cur.kind != PQ_TOKEN_QUOTED)
@@ -288,6 +290,11 @@ static int to_upper(int c)
 	return c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c;
 }
 
+static enum err sub_select(struct pq_parser *p)
+{
+	return fault_set(p->f, MSG_PQ_TOKEN, "SELECT", pq_position(p->text, p->cur.at, p->cur.n, p->arena));
+}
+
 static enum err call_term(struct pq_parser *p, struct pq_node **out)
 {
 	enum err rc = take_node(p, PQ_CALL, out);
@@ -303,7 +310,7 @@ static enum err call_term(struct pq_parser *p, struct pq_node **out)
 		return ERR_OK;
 	}
 	if (pq_is_word(p, p->cur, "select"))
-		return fault_set(p->f, MSG_PQ_TOKEN, "SELECT", "");
+		return sub_select(p);
 	return list_rest(p, *out, ")", "Expected RIGHT_PAREN");
 }
 
@@ -356,7 +363,7 @@ static enum err keyword_term(struct pq_parser *p, struct pq_node **out)
 	if (is_operator_word(p))
 		return pq_malformed(p, "Unexpected operator");
 	if (pq_is_word(p, p->cur, "select"))
-		return fault_set(p->f, MSG_PQ_TOKEN, "SELECT", "");
+		return sub_select(p);
 	if (pq_is_word(p, p->cur, "from") || pq_is_word(p, p->cur, "set") || pq_is_word(p, p->cur, "remove"))
 		return pq_malformed(p, "Expected data manipulation");
 	if (pq_is_word(p, pq_peek(p), "("))
@@ -515,7 +522,10 @@ static enum err right_side(struct pq_parser *p, const struct infix *x, struct pq
 		return pq_malformed(p, "Missing right-hand side expression of infix operator");
 	if (x->kind == PQ_BETWEEN)
 		return between_rest(p, n);
-	rc = climb(p, x->precedence + 1, &right);
+	if (x->kind == PQ_IN && pq_is(p, "(") && !pq_is_word(p, pq_peek(p), ")"))
+		rc = list_term(p, PQ_LIST, ")", "Expected RIGHT_PAREN", &right); /* also of one value */
+	else
+		rc = climb(p, x->precedence + 1, &right);
 	if (rc == ERR_OK)
 		pq_node_append(n, right);
 	return rc;

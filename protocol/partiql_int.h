@@ -57,6 +57,7 @@ struct pq_parser {
 	struct mp parameters;           /* those not yet used */
 	uint32_t parameters_left;
 	bool parameters_short;          /* more ? than parameters */
+	bool in_columns;                /* of a SELECT */
 	unsigned depth, operators;
 	struct arena *arena;
 	struct fault *f;

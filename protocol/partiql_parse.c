@@ -246,7 +246,9 @@ static enum err select_statement(struct pq_parser *p, struct draft *d)
 	else
 		(void)pq_take_word(p, "all");
 	d->value_select = pq_take_word(p, "value");
+	p->in_columns = true;
 	rc = select_list(p, d);
+	p->in_columns = false;
 	if (rc == ERR_OK && !pq_take_word(p, "from"))
 		rc = pq_malformed(p, "Expected FROM after SELECT list");
 	if (rc == ERR_OK)
@@ -453,7 +455,9 @@ static enum err no_statement(struct pq_parser *p)
 		return rc;
 	if (p->cur.kind != PQ_TOKEN_END)
 		return pq_malformed(p, "Unexpected token after expression");
-	return fault_set(p->f, MSG_PQ_OPERATION, n->kind == PQ_IS ? "IsType" : "NAry");
+	if (n->kind == PQ_IS)
+		return fault_set(p->f, MSG_PQ_OPERATION, "IsType");
+	return fault_set(p->f, MSG_PQ_EXISTS_ALONE);
 }
 
 static enum err any_statement(struct pq_parser *p, struct draft *d)
@@ -529,16 +533,18 @@ static enum err check_from(struct pq_parser *p, struct draft *d)
 	bool read = d->s->kind == STATEMENT_SELECT || d->s->kind == STATEMENT_EXISTS;
 
 	if (d->from->kind != PQ_PATH)
-		return fault_set(p->f, MSG_PQ_FROM, pq_position(p->text, d->from->at, d->from->n, p->arena));
+		return fault_set(p->f, MSG_PQ_FROM);
 	for (uint32_t i = 0; i < path->n; i++)
 		if (path->step[i].is_index)
 			return fault_set(p->f, MSG_PQ_COMPONENT, pq_position(p->text, d->from->at, d->from->n, p->arena));
 	if (path->n > 2)
 		return fault_set(p->f, MSG_PQ_FROM_LONG);
-	if (path->n == 2 && !read)
+	if (path->n == 2 && d->s->kind == STATEMENT_INSERT)
 		return fault_set(p->f, MSG_PQ_FROM_INDEX);
 	if (!is_table_name(path->step[0].name))
 		return fault_set(p->f, MSG_PQ_TABLE_NAME);
+	if (path->n == 2 && !read)
+		return fault_set(p->f, MSG_PQ_NO_INDEX);
 	d->s->table = path->step[0].name;
 	d->s->index = path->n == 2 ? path->step[1].name : SLICE_NONE;
 	return ERR_OK;
@@ -597,6 +603,15 @@ static enum err bind_columns(struct pq_parser *p, struct draft *d)
 	return ERR_OK;
 }
 
+static enum err order_fault(struct pq_parser *p, const struct pq_node *o)
+{
+	const char *quote = o->kind == PQ_STRING ? "\"" : "";
+
+	if (o->kind == PQ_PATH)
+		return fault_set(p->f, MSG_PQ_ORDER_TYPE, "", 4, "PATH", "");
+	return fault_set(p->f, MSG_PQ_ORDER_TYPE, quote, SLICE_FMT(o->text), quote);
+}
+
 static enum err bind_order(struct pq_parser *p, struct draft *d)
 {
 	struct ordering *order;
@@ -609,7 +624,7 @@ static enum err bind_order(struct pq_parser *p, struct draft *d)
 		return fault_set(p->f, MSG_NO_MEMORY);
 	for (const struct pq_node *o = d->order->first; o != NULL; o = o->next, n++) {
 		if (o->kind != PQ_PATH || o->path.n != 1)
-			return fault_set(p->f, MSG_PQ_ORDER_TYPE, o->kind == PQ_PATH ? "Path" : "Literal");
+			return order_fault(p, o);
 		order[n] = (struct ordering){ o->path.step[0].name,
 			n < sizeof d->descending / sizeof *d->descending && d->descending[n] };
 	}

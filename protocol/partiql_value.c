@@ -157,7 +157,8 @@ static enum err add_fields(struct pq_binder *b, const struct pq_node *n, const s
 
 		for (uint32_t i = 0; i < m->n && rc == ERR_OK; i++)
 			if (slice_eq(m->pair[i].name, name->text))
-				return fault_set(b->f, MSG_PQ_KEY_TWICE, SLICE_FMT(name->text), place_text(b, where));
+				return fault_set(b->f, MSG_PQ_KEY_TWICE, SLICE_FMT(name->text), place_text(b, where),
+					pq_position(b->text, name->at, name->n, b->arena));
 		if (rc == ERR_OK && fields)
 			rc = pq_value(b, name->next, &v);
 		else if (rc == ERR_OK)
@@ -299,8 +300,5 @@ enum err pq_item(struct pq_binder *b, const struct pq_node *n, struct slice *out
 
 	if (n->kind == PQ_TUPLE)
 		return map_value(b, n, &root, true, out);
-	if (n->kind != PQ_PARAMETER || value_type(n->value) != VALUE_M)
-		return fault_set(b->f, MSG_PQ_ITEM);
-	*out = n->value;
-	return ERR_OK;
+	return fault_set(b->f, MSG_PQ_ITEM, pq_position(b->text, n->at, n->n, b->arena));
 }

@@ -96,6 +96,32 @@ static enum err check_filter(struct statement_run *r, const struct table *t)
 	return any ? fault_set(&r->fault, MSG_PQ_FILTER_NOT_HELD, SLICE_FMT(r->index->name), SLICE_FMT(all)) : ERR_OK;
 }
 
+/* Key attributes are scalars: no path goes into them. */
+static enum err check_nested_in(struct statement_run *r, const struct key_schema *ks, const char *what)
+{
+	const struct statement *s = r->statement;
+
+	for (unsigned i = 0; i < ks->hashes + ks->ranges; i++) {
+		struct slice name = i < ks->hashes ? ks->hash[i].name : ks->range[i - ks->hashes].name;
+		bool nests = s->where != NULL && condition_nests(s->where, name);
+
+		for (unsigned k = 0; k < s->columns && !nests; k++)
+			nests = s->column[k].path.n > 1 && slice_eq(s->column[k].path.step[0].name, name);
+		if (nests)
+			return fault_set(&r->fault, MSG_EXPR_KEY_NESTED, what, SLICE_FMT(name));
+	}
+	return ERR_OK;
+}
+
+static enum err check_nested(struct statement_run *r, const struct table *t)
+{
+	enum err rc = check_nested_in(r, &t->key, "Key");
+
+	for (unsigned i = 0; i < t->gsis + t->lsis && rc == ERR_OK; i++)
+		rc = check_nested_in(r, &t->index[i].key, "IndexKey");
+	return rc;
+}
+
 /* One item, by its key alone: as a batch wants it. */
 static enum err check_one_item(struct statement_run *r, const struct table *t)
 {
@@ -401,6 +427,8 @@ static enum err plan(struct statement_run *r, const struct table *t)
 		rc = statement_reads(r->statement, r->key, r->index == NULL, &g->plan, &r->fault);
 	if (rc == ERR_OK)
 		rc = check_filter(r, t);
+	if (rc == ERR_OK)
+		rc = check_nested(r, t);
 	if (rc == ERR_OK && r->one_item)
 		rc = check_one_item(r, t);
 	if (rc == ERR_OK && slice_present(r->token))

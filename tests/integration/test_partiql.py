@@ -125,7 +125,7 @@ def sks(items):
     ("pk = 'a' AND flag IS NOT NULL", [1, 2, 3, 4, 5]), ("pk = 'a' AND (sk = 2) = true", [2]),
     ("pk = 'a' AND attribute_exists(nope) = attribute_exists(other)", [1, 2, 3, 4, 5]),
     ("(sk < 3) = false AND pk = 'a'", [3, 4, 5]), ("pk = 'a' AND sk = 1 OR pk = 'b' AND sk = 2", [1, 2]),
-    ("pk IN ['b', 'a'] AND sk = 1", [1, 1]), ("pk = 'a' AND pk = 'b'", []), ("pk = 'a' AND sk = - - 3", [3]),
+    ("pk IN ['b', 'a'] AND sk = 1", [1, 1]), ("pk IN ('a') AND sk IN (2, 1)", [1, 2]), ("pk = 'a' AND pk = 'b'", []), ("pk = 'a' AND sk = - - 3", [3]),
 ])
 def test_where(pairs, where, expected):
     statement = f'SELECT * FROM "{PAIR}" WHERE {where}'
@@ -313,6 +313,11 @@ def test_malformed(db, statement, detail):
     ("SELECT * FROM {t} ORDER BY pk", "Must have WHERE clause in the statement when using ORDER BY clause."),
     ("SELECT * FROM {t} WHERE a = 1 ORDER BY pk", "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause."),
     ("SELECT * FROM {t} WHERE pk = 'a' ORDER BY a", "Variable reference a in ORDER BY clause must be part of the primary key"),
+    ("INSERT INTO {t} VALUE 'x'", "Unsupported format in item expression. Please use struct format {...} to express item values for insert statement. at 1:29:3"),
+    ("SELECT {t}.* FROM {t}", "Changing item's hierarchy while reading isn't supported"),
+    ("UPDATE {t}.\"index\" SET a = 1 WHERE pk = 'a'", "This operation is not supported on an index"),
+    ("SELECT pk.a FROM {t} WHERE pk = 'a'", "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: pk"),
+    ("SELECT * FROM {t} WHERE pk = 'a' ORDER BY 'x'", "Argument to ORDER BY must be of type VariableReference. Type: \"x\""),
     ("EXISTS(SELECT * FROM {t} WHERE pk = 'a' AND a = 1)", "EXISTS can only be used in ExecuteTransaction write requests."),
     ("x IS INT4", "Unsupported operation: IsType"),
 ])
