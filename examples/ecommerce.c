@@ -62,11 +62,13 @@ int main(void)
 	struct dynax_item *meta = dynax_item_of("PK", "ORDER#o-9", "SK", "META", NULL);
 
 	show(dynax_create_table(db, "ecommerce", "PK", "SK"));
-	put(db, "{\"PK\":{\"S\":\"CUSTOMER#42\"},\"SK\":{\"S\":\"PROFILE\"},\"name\":{\"S\":\"Ana\"},\"email\":{\"S\":\"ana@x.io\"}}");
+	put(db, "{\"PK\":{\"S\":\"CUSTOMER#42\"},\"SK\":{\"S\":\"PROFILE\"},\"name\":{\"S\":\"Ana\"},\"email\":{\"S\":"
+	        "\"ana@x.io\"}}");
 	put(db, "{\"PK\":{\"S\":\"CUSTOMER#42\"},\"SK\":{\"S\":\"ORDER#2025-05-30#o-7\"},\"total\":{\"N\":\"20\"}}");
 	put(db, "{\"PK\":{\"S\":\"CUSTOMER#42\"},\"SK\":{\"S\":\"ORDER#2025-06-12#o-9\"},\"total\":{\"N\":\"60\"}}");
 	put(db, "{\"PK\":{\"S\":\"ORDER#o-9\"},\"SK\":{\"S\":\"META\"},\"status\":{\"S\":\"PLACED\"}}");
-	put(db, "{\"PK\":{\"S\":\"ORDER#o-9\"},\"SK\":{\"S\":\"ITEM#1\"},\"sku\":{\"S\":\"kettle\"},\"qty\":{\"N\":\"1\"}}");
+	put(db, "{\"PK\":{\"S\":\"ORDER#o-9\"},\"SK\":{\"S\":\"ITEM#1\"},\"sku\":{\"S\":\"kettle\"},\"qty\":{\"N\":"
+	        "\"1\"}}");
 
 	puts("a profile");
 	show(dynax_get_item(db, "ecommerce", profile));

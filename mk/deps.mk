@@ -2,7 +2,8 @@
 
 PACKAGES := gcc make pkg-config libevent-dev liblmdb-dev libmsgpack-dev libmbedtls-dev libhttp-parser-dev libyajl-dev \
 	libxxhash-dev zlib1g-dev
-TEST_PACKAGES := $(PACKAGES) libcriterion-dev libgmp-dev clang libclang-rt-14-dev python3 python3-boto3 python3-pytest curl
+TEST_PACKAGES := $(PACKAGES) libcriterion-dev libgmp-dev clang libclang-rt-14-dev python3 python3-boto3 python3-pytest \
+	awscli curl
 
 define install-packages
 	@missing=$$(for p in $(1); do \
