@@ -401,7 +401,7 @@ Test(streams, lists_in_pages)
 	unsigned seen = 0;
 
 	for (int i = 0; i < 5; i++) {
-		char name[8];
+		char name[16];
 
 		snprintf(name, sizeof name, "tbl%d", i);
 		create(fx, name, "KEYS_ONLY");
