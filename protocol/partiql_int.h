@@ -85,6 +85,23 @@ enum err pq_path_rest(struct pq_parser *p, struct pq_node *path, bool simple) __
 enum err pq_simple_path(struct pq_parser *p, struct pq_node **out) __attribute__((warn_unused_result));
 enum err pq_expression(struct pq_parser *p, struct pq_node **out) __attribute__((warn_unused_result));
 
+/* A statement while it is read. */
+struct pq_draft {
+	struct statement *s;
+	struct pq_node *from, *where, *value, *columns;   /* columns: NULL = "*" */
+	struct pq_assignment *changes, **last;
+	struct pq_node *order;                            /* a list of them */
+	bool descending[2 * KEY_ATTRS_MAX];
+	unsigned returnings;                              /* elements of RETURNING */
+	bool returns_names;                               /* one of them is not "*" */
+	const char *refused;                              /* a clause that the service has not */
+	struct pq_node *refused_at;
+	bool alias, several, column_alias, distinct, value_select, many_values;
+};
+
+/* A whole statement, to its end. */
+enum err pq_statement(struct pq_parser *p, struct pq_draft *d) __attribute__((warn_unused_result));
+
 /* " at 1:8:4" for a node; "" if memory is out. */
 const char *pq_position(struct slice text, uint32_t at, uint32_t n, struct arena *a);
 
@@ -106,5 +123,17 @@ enum err pq_condition(struct pq_binder *b, const struct pq_node *n, struct condi
 	__attribute__((warn_unused_result));
 enum err pq_update(struct pq_binder *b, const struct pq_assignment *a, struct update **out)
 	__attribute__((warn_unused_result));
+
+/* ---- keys (partiql_key.c) ---- */
+
+/* "attribute = value" and the like, either way round. */
+struct pq_term { struct slice name; enum key_op op; const struct pq_node *lo, *hi; };
+bool pq_term_of(const struct pq_node *n, struct pq_term *t);
+/* "a IN [..]" of values only: its first element, or NULL. */
+const struct pq_node *pq_in_values(const struct pq_node *n);
+/* The key attribute of this name, or NULL. */
+const struct key_attr *pq_key_attr(const struct key_schema *ks, struct slice name, bool *hash);
+/* A Key of the values that are present; absent if memory is out. */
+struct slice pq_make_key(const struct key_schema *ks, struct slice hash, struct slice range, struct arena *a);
 
 #endif

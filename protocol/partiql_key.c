@@ -1,4 +1,4 @@
-/* partiql_key - what a WHERE says about the keys: the one item of a write, or the partitions and ranges of a SELECT.
+/* partiql_key - what a WHERE says about the keys: the partitions and ranges that a SELECT reads.
  *
  *    pk = 'a' AND sk IN ['1', '2'] OR pk = 'b' AND sk > '5'      ->      a: [1,1]   a: [2,2]   b: (5,
  *
@@ -35,9 +35,6 @@ static bool is_path(const struct pq_node *n)
 	return n->kind == PQ_PATH && n->path.n == 1;
 }
 
-/* attribute, operator (turned round if need be), value */
-struct term { struct slice name; enum key_op op; const struct pq_node *lo, *hi; };
-
 static enum key_op op_of(struct slice word, bool reversed)
 {
 	static const struct { const char *word; enum key_op op, reversed; } all[] = {
@@ -51,15 +48,15 @@ static enum key_op op_of(struct slice word, bool reversed)
 	return KEY_OP_NONE;
 }
 
-static bool term_of(const struct pq_node *n, struct term *t)
+bool pq_term_of(const struct pq_node *n, struct pq_term *t)
 {
 	const struct pq_node *a = n->first, *b = a != NULL ? a->next : NULL;
 
 	if (b == NULL)
 		return false;
-	*t = (struct term){ .op = KEY_OP_NONE, .lo = b };
+	*t = (struct pq_term){ .op = KEY_OP_NONE, .lo = b };
 	if (n->kind == PQ_INFIX && is_path(b) && pq_is_literal(a)) {
-		*t = (struct term){ b->path.step[0].name, op_of(n->text, true), a, NULL };
+		*t = (struct pq_term){ b->path.step[0].name, op_of(n->text, true), a, NULL };
 		return t->op != KEY_OP_NONE;
 	}
 	if (!is_path(a) || !pq_is_literal(b))
@@ -76,8 +73,7 @@ static bool term_of(const struct pq_node *n, struct term *t)
 	return t->op != KEY_OP_NONE;
 }
 
-/* "a IN [..]" of values only: its first element, or NULL. */
-static const struct pq_node *in_values(const struct pq_node *n)
+const struct pq_node *pq_in_values(const struct pq_node *n)
 {
 	const struct pq_node *list;
 
@@ -92,7 +88,7 @@ static const struct pq_node *in_values(const struct pq_node *n)
 	return list->first;
 }
 
-static const struct key_attr *attr_of(const struct key_schema *ks, struct slice name, bool *hash)
+const struct key_attr *pq_key_attr(const struct key_schema *ks, struct slice name, bool *hash)
 {
 	*hash = slice_eq(ks->hash[0].name, name);
 	if (*hash)
@@ -174,14 +170,14 @@ static enum err spread_term(struct spreader *x, const struct pq_node *n, struct 
 {
 	const struct key_attr *attr;
 	struct slice lo, hi = SLICE_NONE;
-	struct term t;
+	struct pq_term t;
 	bool hash;
 	enum err rc;
 
 	*found = false;
-	if (!term_of(n, &t))
+	if (!pq_term_of(n, &t))
 		return ERR_OK;
-	attr = attr_of(x->ks, t.name, &hash);
+	attr = pq_key_attr(x->ks, t.name, &hash);
 	if (attr == NULL || (hash && t.op != KEY_OP_EQ))
 		return ERR_OK;
 	*found = true;
@@ -201,14 +197,14 @@ static enum err spread_term(struct spreader *x, const struct pq_node *n, struct 
 
 static enum err spread_in(struct spreader *x, const struct pq_node *n, struct branches *out, bool *found)
 {
-	const struct pq_node *v = in_values(n);
+	const struct pq_node *v = pq_in_values(n);
 	const struct key_attr *attr;
 	bool hash;
 
 	*found = false;
 	if (v == NULL)
 		return ERR_OK;
-	attr = attr_of(x->ks, n->first->path.step[0].name, &hash);
+	attr = pq_key_attr(x->ks, n->first->path.step[0].name, &hash);
 	if (attr == NULL)
 		return ERR_OK;
 	*found = true;
@@ -230,14 +226,14 @@ static enum err spread_in(struct spreader *x, const struct pq_node *n, struct br
 
 static bool names_key(const struct spreader *x, const struct pq_node *n)
 {
-	struct term t;
+	struct pq_term t;
 	bool hash;
 
 	if (n->kind == PQ_AND || n->kind == PQ_OR)
 		return names_key(x, n->first) || names_key(x, n->first->next);
-	if (in_values(n) != NULL)
-		return attr_of(x->ks, n->first->path.step[0].name, &hash) != NULL;
-	return term_of(n, &t) && attr_of(x->ks, t.name, &hash) != NULL && (!hash || t.op == KEY_OP_EQ);
+	if (pq_in_values(n) != NULL)
+		return pq_key_attr(x->ks, n->first->path.step[0].name, &hash) != NULL;
+	return pq_term_of(n, &t) && pq_key_attr(x->ks, t.name, &hash) != NULL && (!hash || t.op == KEY_OP_EQ);
 }
 
 static struct branch join(const struct branch *a, const struct branch *b)
@@ -373,8 +369,7 @@ static void put_key_condition(const struct branch *b, struct key_condition *k)
 	}
 }
 
-/* A Key of the values that are present. */
-static struct slice make_key(const struct key_schema *ks, struct slice hash, struct slice range, struct arena *a)
+struct slice pq_make_key(const struct key_schema *ks, struct slice hash, struct slice range, struct arena *a)
 {
 	struct slice out = SLICE_NONE;
 	struct map_builder m;
@@ -404,7 +399,7 @@ static enum err make_reads(struct spreader *x, struct branches *b, bool table, b
 		put_key_condition(from, &r->key);
 		if (!table || (x->ks->ranges != 0 && !is_point(from)))
 			continue;
-		r->point = make_key(x->ks, from->hash, x->ks->ranges != 0 ? from->lo : SLICE_NONE, x->s->arena);
+		r->point = pq_make_key(x->ks, from->hash, x->ks->ranges != 0 ? from->lo : SLICE_NONE, x->s->arena);
 		if (!slice_present(r->point))
 			return no_memory(x);
 	}
@@ -435,7 +430,7 @@ static enum err order_reads(struct spreader *x, bool many, bool *down, bool *des
 	bool hash, by_hash = false, hash_down = false, by_range = false, range_down = false;
 
 	for (unsigned i = 0; i < s->orders; i++) {
-		if (attr_of(x->ks, s->order[i].name, &hash) == NULL)
+		if (pq_key_attr(x->ks, s->order[i].name, &hash) == NULL)
 			return fault_set(x->binder.f, MSG_PQ_ORDER_KEY, SLICE_FMT(s->order[i].name));
 		by_hash |= hash;
 		by_range |= !hash;
@@ -512,140 +507,4 @@ enum err statement_reads(const struct statement *s, const struct key_schema *ks,
 	if (!out->scan)
 		return keyed_reads(&x, &b, table, out);
 	return s->orders != 0 ? fault_set(f, MSG_PQ_ORDER_SCAN) : ERR_OK;
-}
-
-/* ---- one item ---- */
-
-struct pick {
-	const struct key_schema *ks;
-	enum statement_pick how;
-	struct pq_binder *b;
-	struct slice hash, range;
-	bool more;                      /* other conditions */
-	bool conflict;
-	struct fault *f;
-};
-
-static enum err pick_value(struct pick *k, struct slice name, const struct pq_node *v, bool *taken)
-{
-	bool hash;
-	const struct key_attr *attr = attr_of(k->ks, name, &hash);
-	struct slice *to = hash ? &k->hash : &k->range, value;
-	enum err rc;
-
-	*taken = false;
-	if (attr == NULL)
-		return ERR_OK;
-	rc = pq_value(k->b, v, &value);
-	if (rc != ERR_OK)
-		return rc;
-	*taken = true;
-	if (!slice_present(*to)) {
-		*to = value;
-	} else if (!value_eq(*to, value)) {
-		k->conflict = true;
-		*taken = k->how != PICK_EXISTS;
-		if (k->how == PICK_WRITE)
-			return fault_set(k->f, MSG_PQ_KEY_MANY, SLICE_FMT(name));
-	}
-	return ERR_OK;
-}
-
-static enum err pick_from(struct pick *k, const struct pq_node *n)
-{
-	const struct pq_node *v = in_values(n);
-	struct term t;
-	bool taken = false;
-	enum err rc = ERR_OK;
-
-	if (n->kind == PQ_AND) {
-		rc = pick_from(k, n->first);
-		return rc == ERR_OK ? pick_from(k, n->first->next) : rc;
-	}
-	if (v != NULL && v->next == NULL && k->how == PICK_READ)
-		rc = pick_value(k, n->first->path.step[0].name, v, &taken);
-	else if (term_of(n, &t) && t.op == KEY_OP_EQ)
-		rc = pick_value(k, t.name, t.lo, &taken);
-	k->more |= !taken;
-	return rc;
-}
-
-enum err statement_key(const struct statement *s, const struct key_schema *ks, enum statement_pick how, struct slice *key,
-	bool *more, struct fault *f)
-{
-	struct pq_binder b = { .text = s->text, .arena = s->arena, .f = f };
-	struct pick k = { .ks = ks, .how = how, .b = &b, .f = f };
-	enum err rc = s->where_node != NULL ? pick_from(&k, s->where_node) : ERR_OK;
-	bool whole = slice_present(k.hash) && (ks->ranges == 0 || slice_present(k.range));
-
-	*key = SLICE_NONE;
-	*more = k.more;
-	if (rc != ERR_OK)
-		return rc;
-	if (how == PICK_READ && (!whole || k.more || k.conflict))
-		return ERR_OK;
-	if (!whole)
-		return how == PICK_EXISTS ? fault_set(f, MSG_PQ_EXISTS) : fault_set(f, MSG_PQ_KEY_INCOMPLETE);
-	*key = make_key(ks, k.hash, k.range, s->arena);
-	return slice_present(*key) ? ERR_OK : fault_set(f, MSG_NO_MEMORY);
-}
-
-bool statement_key_fits(const struct key_schema *ks, struct slice key)
-{
-	if (value_type(map_get(key, ks->hash[0].name)) != ks->hash[0].type)
-		return false;
-	return ks->ranges == 0 || value_type(map_get(key, ks->range[0].name)) == ks->range[0].type;
-}
-
-/* ---- the condition of a write ---- */
-
-static enum err copy_where(const struct statement *s, struct cond_builder *c)
-{
-	uint32_t shift = c->n;
-
-	/* Jumps of the WHERE go as far as before, from where it now stands. */
-	for (uint32_t i = 0; s->where != NULL && i < s->where->n; i++) {
-		const struct cond_step *step = &s->where->step[i];
-
-		if (step->kind == COND_TEST) {
-			cond_test(c, (enum op_code)step->op, step->operand, step->operands);
-		} else if (step->kind == COND_NOT) {
-			cond_not(c);
-		} else {
-			uint32_t jump = cond_jump(c, (enum cond_kind)step->kind);
-
-			if (!c->failed)
-				c->step[jump].target = step->target + shift;
-		}
-	}
-	return ERR_OK;
-}
-
-enum err statement_condition(const struct statement *s, struct slice hash_name, bool more, struct condition **out,
-	struct fault *f)
-{
-	bool update = s->kind == STATEMENT_UPDATE, missing = s->kind == STATEMENT_INSERT || s->kind == STATEMENT_DELETE;
-	struct operand *arg = arena_zalloc(s->arena, sizeof *arg);
-	struct path_step *step = arena_zalloc(s->arena, sizeof *step);
-	struct cond_builder c;
-	uint32_t jump;
-
-	*out = NULL;
-	if (arg == NULL || step == NULL)
-		return fault_set(f, MSG_NO_MEMORY);
-	if (s->kind == STATEMENT_DELETE && !more)
-		return ERR_OK;
-	step->name = hash_name;
-	*arg = (struct operand){ .kind = OPERAND_PATH, .path = { step, 1 } };
-	cond_init(&c, s->arena);
-	if (update || missing)
-		cond_test(&c, update ? EXPR_EXISTS : EXPR_NOT_EXISTS, arg, 1);
-	if (more) {
-		jump = update || missing ? cond_jump(&c, update ? COND_IF_FALSE : COND_IF_TRUE) : 0;
-		(void)copy_where(s, &c);
-		if (update || missing)
-			cond_land(&c, jump);
-	}
-	*out = cond_finish(&c);
-	return *out != NULL ? ERR_OK : fault_set(f, MSG_NO_MEMORY);
 }

@@ -8,6 +8,8 @@
  *     its answer and fault are good until then.
  * H2. The parent outlives its children: it answers only after the last one's done.
  *
+ * Metrics count a child as the operation that it is, beside its parent.
+ *
  * Threads: on the parent's worker. Ownership: a child is its maker's, good until done. */
 #ifndef DYNAX_PROXY_CHILD_H
 #define DYNAX_PROXY_CHILD_H

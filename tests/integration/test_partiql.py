@@ -1,11 +1,12 @@
-"""PartiQL over HTTP: statements of every kind, their rows, pages, capacity and complaints, cold and through warm caches."""
+"""PartiQL through both doors: statements of every kind, their rows, pages, capacity and complaints, cold and warm."""
 
 import json
-import urllib.error
-import urllib.request
+import os
 
 import pytest
-from botocore.exceptions import ClientError
+
+import doors
+from daemon import Daemon
 
 HASH, PAIR, INDEXED = "pq-hash", "pq-pair", "pq-indexed"
 MALFORMED = "Statement wasn't well formed, can't be processed: "
@@ -18,6 +19,41 @@ def attribute(name, kind="S"):
 def key(hash_name, range_name=None):
     names = [(hash_name, "HASH")] + ([(range_name, "RANGE")] if range_name else [])
     return [{"AttributeName": n, "KeyType": t} for n, t in names]
+
+
+class ClientError(Exception):
+    def __init__(self, code, message, body):
+        super().__init__(f"{code}: {message}")
+        self.response = {**body, "Error": {"Code": code, "Message": message}}
+
+
+class Client:
+    """boto3's way to call, behind either door: it knows every member."""
+
+    def __init__(self, door):
+        self.door = door
+
+    def __getattr__(self, name):
+        operation = "".join(word.capitalize() for word in name.split("_"))
+
+        def call(**body):
+            try:
+                return self.door.call(operation, json.dumps(body))
+            except doors.Refused as r:
+                raise ClientError(r.kind, r.text, r.body) from None
+        return call
+
+
+@pytest.fixture(scope="module", params=["http", "msgpack"])
+def ddb(request):
+    if request.param == "msgpack" and not os.path.exists(doors.LIBRARY):
+        pytest.skip("no libdynax.so to speak msgpack with")
+    with Daemon() as daemon:
+        door = (doors.HttpDoor if request.param == "http" else doors.MsgpackDoor)(daemon)
+        yield Client(door)
+        door.close()
+        status = daemon.stop()
+        assert status == 0, daemon.stderr()
 
 
 @pytest.fixture(scope="module")
@@ -58,17 +94,6 @@ def refused(call, code="ValidationException"):
 
 def put(db, table, **item):
     db.put_item(TableName=table, Item=item)
-
-
-def post(dynax, operation, body):
-    """A request with members that Debian's boto3 does not know; status and answer."""
-    request = urllib.request.Request(dynax.url, json.dumps(body).encode(), {
-        "X-Amz-Target": "DynamoDB_20120810." + operation, "Content-Type": "application/x-amz-json-1.0"})
-    try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.status, json.load(answer)
-    except urllib.error.HTTPError as failure:
-        return failure.code, json.load(failure)
 
 
 def S(s):
@@ -238,12 +263,13 @@ def test_returning(db, clause, expected):
     assert rows(db, f"UPDATE \"{HASH}\" SET a = 9 WHERE pk = 'r' RETURNING {clause}") == [expected]
 
 
-def test_update_is_a_condition(db, dynax):
+def test_update_is_a_condition(db):
     put(db, HASH, pk=S("c"), a=N(1))
     update = f'UPDATE "{HASH}" SET b = 1 WHERE pk = '
-    status, answer = post(dynax, "ExecuteStatement", {
-        "Statement": update + "'c' AND a = 2", "ReturnValuesOnConditionCheckFailure": "ALL_OLD"})
-    assert status == 400 and answer["__type"].endswith("#ConditionalCheckFailedException")
+    with pytest.raises(ClientError) as failure:
+        run(db, update + "'c' AND a = 2", ReturnValuesOnConditionCheckFailure="ALL_OLD")
+    answer = failure.value.response
+    assert answer["Error"]["Code"] == "ConditionalCheckFailedException"
     assert answer["Item"] == {"pk": S("c"), "a": N(1)}
     refused(lambda: run(db, update + "'not there'"), "ConditionalCheckFailedException")
     refused(lambda: run(db, update + "'not there' AND attribute_not_exists(pk)"), "ConditionalCheckFailedException")
@@ -351,17 +377,16 @@ def batch(db, *statements, **more):
     return db.batch_execute_statement(Statements=[s if isinstance(s, dict) else {"Statement": s} for s in statements], **more)["Responses"]
 
 
-def test_batch_writes(db, dynax):
+def test_batch_writes(db):
     put(db, HASH, pk=S("bw"), a=N(1))
     update = f'UPDATE "{HASH}" SET a = '
-    status, got = post(dynax, "BatchExecuteStatement", {"Statements": [
+    got = db.batch_execute_statement(Statements=[
         {"Statement": f"INSERT INTO \"{HASH}\" VALUE {{'pk': 'bw2'}}"},
         {"Statement": update + "2 WHERE pk = 'bw' RETURNING ALL NEW *"},
         {"Statement": f"INSERT INTO \"{HASH}\" VALUE {{'pk': 'bw'}}"}, {"Statement": "SLECT * FROM t"},
         {"Statement": "DELETE FROM \"no-such\" WHERE pk = 'a'"},
-        {"Statement": update + "3 WHERE pk = 'bw' AND a = 99", "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}]})
-    got = got["Responses"]
-    assert status == 200 and got[0] == {"TableName": HASH}
+        {"Statement": update + "3 WHERE pk = 'bw' AND a = 99", "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}])["Responses"]
+    assert got[0] == {"TableName": HASH}
     assert got[1] == {"TableName": HASH, "Item": {"pk": S("bw"), "a": N(2)}}
     assert [r["Error"]["Code"] for r in got[2:]] == [
         "DuplicateItem", "ValidationError", "ResourceNotFound", "ConditionalCheckFailed"]

@@ -41,7 +41,8 @@ static const char *complaint(const char *text)
 Test(partiql, words_and_comments)
 {
 	static const char *const well_formed[] = {
-		"select * from tab", "SELECT*FROM tab;", "SELECT a$b, _c FROM tab", "SELECT \"a\"\"b\" FROM tab", "SELECT/* c */a FROM tab --",
+		"select * from tab", "SELECT*FROM tab;", "SELECT a$b, _c FROM tab", "SELECT \"a\"\"b\" FROM tab",
+		"SELECT/* c */a FROM tab --",
 		"-- first\nSELECT a FROM tab -- last\n", "SELECT a['b'] FROM tab", "SELECT a FROM tab WHERE a = 'x''y' AND b = .5 OR c = 5.",
 		"SELECT a FROM tab WHERE a IN (1, 2) AND b NOT IN [3] AND NOT c NOT BETWEEN 1 AND 2",
 	};
@@ -123,11 +124,13 @@ Test(partiql, conditions)
 {
 	static const char item[] = "{ n: 5, s: \"hello\", t: true, z: null, l: [1, \"x\"], ss: ss(\"a\",\"b\"), m: { x: { y: 1 } } }";
 	static const char *const yes[] = {
-		"n = 5 AND s <> 'x'", "n = 1 OR NOT s = 'x'", "n BETWEEN 5 AND 6", "n IN [1, 5]", "z IS NULL", "nope IS MISSING", "n IS NOT NULL",
+		"n = 5 AND s <> 'x'", "n = 1 OR NOT s = 'x'", "n BETWEEN 5 AND 6", "n IN [1, 5]", "z IS NULL", "nope IS MISSING",
+		"n IS NOT NULL",
 		"t IS BOOL AND s IS STRING AND n IS NUMERIC AND l IS LIST AND m IS STRUCT", "m.x.y = 1 AND l[1] = 'x'", "m['x'].y = 1",
 		"begins_with(s, 'he') AND contains(ss, 'a') AND SIZE(s) = 5", "ss = <<'b', 'a'>>", "l = [1, 'x'] AND m = {'x': {'y': 1}}",
 		"(n = 5) = true", "(n = 6) = false", "(n = 5) = t", "(n = 6) <> t", "(n = 5) <> 1", "(n = 5) = (s = 'hello')",
-		"(n = 6) = (s = 'x')", "attribute_exists(nope) IN [true, false]", "n = 4 OR n = 5 AND s = 'hello'", "NOT (n = 4 AND t = true)",
+		"(n = 6) = (s = 'x')", "attribute_exists(nope) IN [true, false]", "n = 4 OR n = 5 AND s = 'hello'",
+		"NOT (n = 4 AND t = true)",
 		"t = true AND n = ? AND s = ?",
 	};
 	static const char *const no[] = {
