@@ -367,6 +367,14 @@
 	"The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. " \
 	"TotalSegments: %u Segment: %u"
 
+/* ---- throughput ---- */
+#define MSG_UNITS_EXCEEDED ERR_THROUGHPUT_EXCEEDED, "The level of configured provisioned throughput for the table was exceeded. " \
+	"Consider increasing your provisioning level with the UpdateTable API."
+#define MSG_INDEX_UNITS_EXCEEDED ERR_THROUGHPUT_EXCEEDED, "The level of configured provisioned throughput for one or more " \
+	"global secondary indexes of the table was exceeded. Consider increasing your provisioning level for the " \
+	"under-provisioned global secondary indexes with the UpdateTable API"
+#define MSG_MAXIMUM_EXCEEDED ERR_THROTTLING, "Throughput exceeds the maximum OnDemandThroughput configured on table or index"
+
 /* ---- engine ---- */
 #define MSG_ENGINE_BUSY ERR_BUSY, "The data directory %s is in use by another process"
 #define MSG_ENGINE_DISK_FULL ERR_DISK_FULL, "Internal server error: no space left on the store's disk (%s)"

@@ -8,7 +8,7 @@
  * B2. Each read sees a view that was opened after get or query was called: what was published before is in it.
  *
  * Threads: reader functions are called on the reader's worker, and completions come back on that same worker; ready, stats,
- * advance and close may be called on any one thread. */
+ * meters, advance and close may be called on any one thread. */
 #ifndef DYNAX_PROXY_BACKEND_H
 #define DYNAX_PROXY_BACKEND_H
 
@@ -41,6 +41,8 @@ struct backend_read {
 	void (*done)(struct backend_read *r);
 	enum err result;
 	struct fault fault;              /* set fault.arena before the call */
+	enum read_consistency consistency; /* of get: what it is charged as */
+	bool partial;                    /* of get_all: keys that the table has no throughput left for do not fail the read */
 	struct slice item;               /* of get: the item, or absent; borrowed until done returns */
 	struct buf *out;                 /* of query: the answer record is appended */
 	void *arg;                       /* the caller's */
@@ -52,7 +54,9 @@ struct backend_key {
 	const struct table *table;
 	struct slice key;
 	uint64_t hash;
+	enum read_consistency consistency;
 	struct slice item;               /* out: the item, or absent; borrowed until done returns */
+	enum err refused;                /* out, if the read is partial: why it was not read; its words are in rd->fault */
 };
 
 struct backend_ops {
@@ -76,6 +80,7 @@ struct backend_ops {
 	void (*submit)(struct backend_reader *r, struct store_write *w);
 	bool (*ready)(struct backend *b, const char **why);
 	void (*stats)(struct backend *b, struct store_stats *out);
+	void (*meters)(struct backend *b, store_meter_fn *fn, void *arg);
 	/* Move a clock that stands still (--test-clock). */
 	void (*advance)(struct backend *b, uint64_t ms);
 	/* Ends what is queued, then closes. All readers must be gone. */

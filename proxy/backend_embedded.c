@@ -60,6 +60,22 @@ static struct embedded *of(struct backend *b)
 
 /* ---- carrying out a read, on any thread ---- */
 
+static void read_all(struct store_reader *r, struct backend_read *rd)
+{
+	rd->result = ERR_OK;
+	for (unsigned i = 0; i < rd->job.n && rd->result == ERR_OK; i++) {
+		struct backend_key *k = &rd->job.keys[i];
+
+		k->refused = ERR_OK;
+		rd->result = store_read(r, k->table, k->key, k->hash, k->consistency, &k->item, &rd->fault);
+		if (rd->partial && (rd->result == ERR_THROUGHPUT_EXCEEDED || rd->result == ERR_THROTTLING)) {
+			k->refused = rd->result;
+			k->item = SLICE_NONE;
+			rd->result = ERR_OK;
+		}
+	}
+}
+
 static void job_run(struct store_reader *r, struct backend_read *rd)
 {
 	struct backend_job *j = &rd->job;
@@ -67,12 +83,10 @@ static void job_run(struct store_reader *r, struct backend_read *rd)
 	fault_read_delay();
 	switch (j->kind) {
 	case BACKEND_GET:
-		rd->result = store_get(r, j->table, j->key, j->hash, &rd->item, &rd->fault);
+		rd->result = store_read(r, j->table, j->key, j->hash, rd->consistency, &rd->item, &rd->fault);
 		break;
 	case BACKEND_GET_ALL:
-		rd->result = ERR_OK;
-		for (unsigned i = 0; i < j->n && rd->result == ERR_OK; i++)
-			rd->result = store_get(r, j->keys[i].table, j->keys[i].key, j->keys[i].hash, &j->keys[i].item, &rd->fault);
+		read_all(r, rd);
 		break;
 	case BACKEND_QUERY:
 		rd->result = store_query_run(r, j->req, j->query, rd->out, &rd->fault);
@@ -420,6 +434,11 @@ static void op_stats(struct backend *b, struct store_stats *out)
 	store_stats(of(b)->store, out);
 }
 
+static void op_meters(struct backend *b, store_meter_fn *fn, void *arg)
+{
+	store_meters(of(b)->store, fn, arg);
+}
+
 static void op_advance(struct backend *b, uint64_t ms)
 {
 	store_clock_advance(of(b)->store, ms);
@@ -452,6 +471,7 @@ static const struct backend_ops embedded_ops = {
 	.submit = op_submit,
 	.ready = op_ready,
 	.stats = op_stats,
+	.meters = op_meters,
 	.advance = op_advance,
 	.close = op_close,
 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { TEXT, ADDRESS, BYTES, COUNT, MILLIS, DURABILITY, LEVEL, HAND_OVER, FLAG, SWITCH };
+enum kind { TEXT, ADDRESS, BYTES, COUNT, MILLIS, DURABILITY, LEVEL, HAND_OVER, CAPACITY, FLAG, SWITCH };
 
 struct option {
 	const char *name;
@@ -50,6 +50,7 @@ static const struct option options[] = {
 	{ "hand-over", HAND_OVER, FIELD(hand_over), "auto", RESTART, "auto|always|never", "reads to reader threads: if data exceed memory" },
 	{ "overlay", BYTES, FIELD(overlay), "512M", RESTART, "BYTES", "recent writes kept in memory until checkpointed" },
 	{ "ttl-interval", MILLIS, FIELD(ttl_interval), "5000", RESTART, "MS", "expired items are looked for so often" },
+	{ "capacity", CAPACITY, FIELD(capacity), "declared", RESTART, "declared|account|off", "throughput: enforced, counted, neither" },
 	{ "test-clock", FLAG, FIELD(test_clock), "off", RESTART, NULL, "time stands still; POST /clock?advance=SECONDS moves it" },
 	{ "map-max", BYTES, FIELD(map_max), "1024G", RESTART, "BYTES", "the database grows up to this" },
 };
@@ -158,6 +159,7 @@ static bool set_value(struct config *c, const struct option *o, const char *s)
 {
 	static const char *const durability[] = { "sync", "async", "none" };
 	static const char *const hand_over[] = { "auto", "always", "never" };
+	static const char *const capacity[] = { "declared", "account", "off" };
 	char *field = (char *)c + o->at;
 	uint64_t v = 0;
 	unsigned word = 0;
@@ -197,6 +199,9 @@ static bool set_value(struct config *c, const struct option *o, const char *s)
 		break;
 	case HAND_OVER:
 		ok = parse_word(s, hand_over, 3, (unsigned *)(void *)field);
+		break;
+	case CAPACITY:
+		ok = parse_word(s, capacity, 3, (unsigned *)(void *)field);
 		break;
 	case FLAG:
 	case SWITCH:

@@ -42,6 +42,7 @@ struct config {
 	uint64_t overlay, map_max;
 	uint64_t ttl_interval;         /* ms */
 	bool test_clock;
+	unsigned capacity;             /* enum capacity_mode */
 };
 
 enum config_action { CONFIG_RUN, CONFIG_HELP, CONFIG_VERSION, CONFIG_BAD };

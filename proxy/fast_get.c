@@ -1,6 +1,7 @@
 #include "proxy/fast_get.h"
 
 #include "protocol/value.h"
+#include "proxy/read_plan.h"
 
 /* The bytes of the records that are recognised (shape.h; PROTOCOL.md section 4). */
 enum { MAP2 = 0x82, MAP3 = 0x83, BOOL_FALSE = 0xc2, BOOL_TRUE = 0xc3, FIXSTR = 0xa0, STR8 = 0xd9 };
@@ -22,13 +23,14 @@ static bool last_name(const uint8_t *p, const uint8_t *end, struct slice *name)
 	return name->n > 0 && name->p + name->n == end;
 }
 
-static bool recognise(struct slice body, struct slice *key, struct slice *name)
+static bool recognise(struct slice body, struct slice *key, struct slice *name, bool *consistent)
 {
 	const uint8_t *p = body.p, *end = p + body.n;
 	struct mp m;
 
 	if (body.n < SHORTEST)
 		return false;
+	*consistent = p[0] == MAP3 && p[2] == BOOL_TRUE;
 	if (p[0] == MAP2)
 		p += 1;
 	else if (p[0] == MAP3 && p[1] == GetItemInput_ConsistentRead && (p[2] == BOOL_FALSE || p[2] == BOOL_TRUE))
@@ -59,7 +61,7 @@ void fast_get_read(struct worker *w, struct fast_memo *memo, struct slice body, 
 	struct slice name;
 
 	g->table = NULL;
-	if (w->items == NULL || !recognise(body, &g->key, &name))
+	if (w->items == NULL || !recognise(body, &g->key, &name, &g->consistent))
 		return;
 	if (!slice_present(memo->name) || !slice_eq(memo->name, name)) {
 		memo->name = name;
@@ -78,9 +80,10 @@ bool fast_get_answer(struct worker *w, const struct fast_get *g, uint32_t id, si
 	static const uint8_t with_item[] = { 0x81, GetItemOutput_Item }, without[] = { 0x80 };
 	size_t at = frame_begin(out, FRAME_ANSWER, FRAME_CACHE_HIT, id), body = out->n;
 	enum item_cache_result r;
+	unsigned units;
 
 	buf_put(out, with_item, sizeof(with_item));
-	r = item_cache_get(w->items, g->table->id, g->key, g->hash, w->now_ns, out);
+	r = item_cache_get_priced(w->items, g->table->id, g->key, g->hash, w->now_ns, out, &units);
 	if (r == ITEM_CACHE_NEGATIVE) {
 		out->n = body;
 		buf_put(out, without, sizeof(without));
@@ -89,6 +92,7 @@ bool fast_get_answer(struct worker *w, const struct fast_get *g, uint32_t id, si
 		out->n = at;
 		return false;
 	}
+	meter_save(g->table->meter, read_saved(units, g->consistent ? READ_STRONG : READ_EVENTUAL));
 	frame_end(out, at);
 	return true;
 }

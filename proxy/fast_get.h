@@ -19,6 +19,7 @@
 
 struct fast_get {
 	const struct table *table;   /* NULL = not a simple GetItem */
+	bool consistent;             /* ConsistentRead */
 	struct slice key;
 	uint64_t hash;               /* item_cache_hash */
 };

@@ -74,6 +74,60 @@ static void store(struct buf *out, struct backend *b)
 	put(out, "dynax_engine_readers", "gauge", "views open", s.engine.readers);
 }
 
+/* ---- units, by table and global index ---- */
+
+struct units {
+	struct buf *out;
+	const char *name;
+	bool refused;                /* operations refused; otherwise units used */
+};
+
+static void put_halves(struct buf *out, uint64_t halves)
+{
+	buf_printf(out, " %" PRIu64 "%s\n", halves / CAPACITY_HALVES, halves % CAPACITY_HALVES != 0 ? ".5" : "");
+}
+
+static void put_meter(void *arg, struct slice table, struct slice index, const struct meter_totals *m)
+{
+	static const char *const use_name[] = { [METER_READ] = "read", [METER_WRITE] = "write" };
+	const struct units *u = arg;
+
+	for (unsigned use = 0; use < METER_USES; use++) {
+		uint64_t v = u->refused ? m->refused[use] : m->used[use];
+
+		if (v == 0)
+			continue;
+		buf_printf(u->out, "%s{table=\"%.*s\",index=\"%.*s\",use=\"%s\"}", u->name, SLICE_FMT(table), SLICE_FMT(index),
+			use_name[use]);
+		put_halves(u->out, u->refused ? v * CAPACITY_HALVES : v);
+	}
+}
+
+static void put_saved(void *arg, struct slice table, struct slice index, const struct meter_totals *m)
+{
+	const struct units *u = arg;
+
+	if (m->saved == 0)
+		return;
+	buf_printf(u->out, "%s{table=\"%.*s\",index=\"%.*s\"}", u->name, SLICE_FMT(table), SLICE_FMT(index));
+	put_halves(u->out, m->saved);
+}
+
+static void put_meters(struct buf *out, struct backend *b, const char *name, const char *help, store_meter_fn *fn, bool refused)
+{
+	struct units u = { out, name, refused };
+
+	buf_printf(out, "# HELP %s %s\n# TYPE %s counter\n", name, help, name);
+	b->ops->meters(b, fn, &u);
+}
+
+static void meters(struct buf *out, struct backend *b)
+{
+	put_meters(out, b, "dynax_consumed_units_total", "units that tables and global indexes have consumed", put_meter, false);
+	put_meters(out, b, "dynax_saved_read_units_total", "units of reads that the caches have answered", put_saved, false);
+	put_meters(out, b, "dynax_throttled_total", "operations refused for want of throughput", put_meter, true);
+}
+
 void gauges_write(struct buf *out, const struct shared *s, const struct server_gauges *g)
 {
 	uint64_t flying, joined;
@@ -86,6 +140,7 @@ void gauges_write(struct buf *out, const struct shared *s, const struct server_g
 	put(out, "dynax_flights", "gauge", "reads of the store that others may join", flying);
 	put(out, "dynax_flights_joined_total", "counter", "requests that shared another one's read", joined);
 	store(out, s->backend);
+	meters(out, s->backend);
 	put(out, "dynax_accept_pauses_total", "counter", "times that accepting rested for want of descriptors", g->accept_pauses);
 	put(out, "dynax_connections_max", "gauge", "connections taken at most", g->max_connections);
 	put(out, "dynax_descriptors_max", "gauge", "limit of descriptors", g->descriptors);

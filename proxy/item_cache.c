@@ -72,6 +72,15 @@ void item_cache_prefetch_entry(struct item_cache *c, uint64_t h)
 	}
 }
 
+static struct cache_entry *entry_new(uint64_t h, uint32_t table, struct slice key, struct slice item)
+{
+	struct cache_entry *e = cache_entry_new(h, table, key, item);
+
+	if (e != NULL)
+		e->units = (uint8_t)capacity_read_halves(slice_present(item) ? item_size(item) : 0, READ_EVENTUAL);
+	return e;
+}
+
 static uint64_t expiry(const struct item_cache *c, uint64_t now_ns)
 {
 	return c->ttl_ns != 0 ? now_ns + c->ttl_ns : UINT64_MAX;
@@ -102,11 +111,20 @@ static struct cache_entry *find_current(struct item_cache *c, struct cache_shard
 enum item_cache_result item_cache_get(struct item_cache *c, uint32_t table, struct slice key, uint64_t h, uint64_t now_ns,
 	struct buf *out)
 {
+	unsigned units;
+
+	return item_cache_get_priced(c, table, key, h, now_ns, out, &units);
+}
+
+enum item_cache_result item_cache_get_priced(struct item_cache *c, uint32_t table, struct slice key, uint64_t h,
+	uint64_t now_ns, struct buf *out, unsigned *units)
+{
 	enum item_cache_result result = ITEM_CACHE_MISS;
 	struct cache_dead dead = { NULL };
 	struct cache_shard *s;
 	struct cache_entry *e;
 
+	*units = 0;
 	if (c == NULL)
 		return ITEM_CACHE_MISS;
 	s = cache_shard_of(c->shard, c->shards, h);
@@ -117,11 +135,13 @@ enum item_cache_result item_cache_get(struct item_cache *c, uint32_t table, stru
 	} else if (e->absent) {
 		eviction_touch(&e->node);
 		s->stats.absent_hits++;
+		*units = e->units;
 		result = ITEM_CACHE_NEGATIVE;
 	} else {
 		eviction_touch(&e->node);
 		s->stats.hits++;
 		buf_put_slice(out, cache_entry_value(e));
+		*units = e->units;
 		result = ITEM_CACHE_HIT;
 	}
 	cache_shard_unlock(s);
@@ -139,7 +159,7 @@ void item_cache_fill(struct item_cache *c, uint32_t table, struct slice key, uin
 
 	if (c == NULL || !epoch_even(epoch))
 		return;
-	e = cache_entry_new(h, table, key, item);
+	e = entry_new(h, table, key, item);
 	if (e == NULL)
 		return;
 	e->stamp = part;
@@ -169,7 +189,7 @@ static void mend(struct item_cache *c, struct cache_shard *s, struct cache_entry
 
 	s->stats.invalidations++;
 	if (slice_present(ch->item) && epoch_even(voids))
-		e = cache_entry_new(old->node.hash, ch->table, ch->key, ch->item);
+		e = entry_new(old->node.hash, ch->table, ch->key, ch->item);
 	if (e == NULL) {
 		cache_shard_drop(s, old, dead);
 		return;

@@ -43,6 +43,9 @@ void item_cache_prefetch_entry(struct item_cache *c, uint64_t h);
 /* On a hit the item's bytes are appended to out. now_ns: CLOCK_MONOTONIC, for the time to live. */
 enum item_cache_result item_cache_get(struct item_cache *c, uint32_t table, struct slice key, uint64_t h, uint64_t now_ns,
 	struct buf *out);
+/* The same, and what reading the item would have cost its table: steps of 4 KiB, 1 for none. */
+enum item_cache_result item_cache_get_priced(struct item_cache *c, uint32_t table, struct slice key, uint64_t h,
+	uint64_t now_ns, struct buf *out, unsigned *units);
 /* E3. epoch: loaded before the read began; part: store_hash of the partition. item absent = negative entry. */
 void item_cache_fill(struct item_cache *c, uint32_t table, struct slice key, uint64_t h, uint64_t part, uint64_t epoch,
 	uint64_t now_ns, struct slice item);

@@ -5,6 +5,9 @@
  *
  * Each item is current by itself, as it would be from a GetItem; all that came from the store are from one moment.
  *
+ * Keys for which a table has no throughput left come back as UnprocessedKeys; if that is all of them, the request fails. What
+ * the cache has costs nothing.
+ *
  * The answer holds at most 16 MB of items (as stored, before they are projected). From the first key that would pass that on,
  * keys come back as UnprocessedKeys, with everything that was said about their table.
  *
@@ -142,6 +145,8 @@ static void settle_sizes(struct batch_get *b)
 	for (unsigned i = 0; i < b->keys; i++) {
 		struct batch_key *k = &b->key[i];
 
+		if (k->unprocessed)
+			continue;
 		if (!full && slice_present(k->item)) {
 			bytes += item_size(k->item);
 			full = bytes > ANSWER_BYTES_MAX;
@@ -263,7 +268,7 @@ static void batch_done(struct backend_read *rd)
 {
 	struct batch_get *b = rd->arg;
 	struct worker *w = b->call->worker;
-	unsigned n = 0;
+	unsigned n = 0, refused = 0;
 
 	fault_fill_delay();
 	if (rd->result != ERR_OK) {
@@ -276,8 +281,16 @@ static void batch_done(struct backend_read *rd)
 
 		if (!k->cold)
 			continue;
+		k->unprocessed = b->cold[n].refused != ERR_OK;
+		refused += k->unprocessed;
 		k->item = b->cold[n++].item;
-		item_cache_fill(w->items, k->of->table->id, k->key, k->hash, k->part, k->epoch, w->now_ns, k->item);
+		if (!k->unprocessed)
+			item_cache_fill(w->items, k->of->table->id, k->key, k->hash, k->part, k->epoch, w->now_ns, k->item);
+	}
+	if (refused == b->keys) {
+		b->call->fault = rd->fault;
+		batch_fail(b);
+		return;
 	}
 	batch_answer(b);
 }
@@ -292,13 +305,14 @@ static void read_cold(struct batch_get *b)
 		if (!k->cold)
 			continue;
 		k->epoch = epoch_load(w->epochs, k->of->table->id, k->part, false);
-		b->cold[b->colds++] = (struct backend_key){ .table = k->of->table, .key = k->key, .hash = k->part };
+		b->cold[b->colds++] = (struct backend_key){ .table = k->of->table, .key = k->key, .hash = k->part,
+			.consistency = k->of->consistency };
 	}
 	if (b->colds == 0) {
 		batch_answer(b);
 		return;
 	}
-	b->read = (struct backend_read){ .done = batch_done, .arg = b };
+	b->read = (struct backend_read){ .done = batch_done, .arg = b, .partial = true };
 	fault_init(&b->read.fault, &b->call->arena);
 	w->backend->ops->get_all(w->reader, b->cold, b->colds, &b->read);
 }
@@ -319,10 +333,13 @@ static void look_up(struct batch_get *b)
 	for (unsigned i = 0; i < b->keys; i++) {
 		struct batch_key *k = &b->key[i];
 		enum item_cache_result r;
+		unsigned units;
 
 		k->at = b->items.n;
-		r = item_cache_get(w->items, k->of->table->id, k->key, k->hash, w->now_ns, &b->items);
+		r = item_cache_get_priced(w->items, k->of->table->id, k->key, k->hash, w->now_ns, &b->items, &units);
 		k->cold = r == ITEM_CACHE_MISS || b->items.failed;
+		if (!k->cold)
+			meter_save(k->of->table->meter, read_saved(units, k->of->consistency));
 		if (r == ITEM_CACHE_HIT && !k->cold)
 			k->item = slice_of(NULL, b->items.n - k->at);
 	}

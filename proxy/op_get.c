@@ -90,12 +90,15 @@ static bool get_from_cache(struct get *g)
 {
 	struct worker *w = g->call->worker;
 	struct buf item = worker_borrow_buf(w);
-	enum item_cache_result r = item_cache_get(w->items, g->table_id, g->key, g->hash, w->now_ns, &item);
+	unsigned units;
+	enum item_cache_result r = item_cache_get_priced(w->items, g->table_id, g->key, g->hash, w->now_ns, &item, &units);
 
 	if (item.failed)
 		r = ITEM_CACHE_MISS;
-	if (r != ITEM_CACHE_MISS)
+	if (r != ITEM_CACHE_MISS) {
+		meter_save(g->table->meter, read_saved(units, g->consistency));
 		get_answer(g, r == ITEM_CACHE_HIT ? buf_slice(&item) : SLICE_NONE, FRAME_CACHE_HIT);
+	}
 	worker_return_buf(w, &item);
 	return r != ITEM_CACHE_MISS;
 }
@@ -126,7 +129,7 @@ static void get_from_store(struct get *g)
 {
 	struct worker *w = g->call->worker;
 
-	g->read = (struct backend_read){ .done = get_done, .arg = g };
+	g->read = (struct backend_read){ .done = get_done, .arg = g, .consistency = g->consistency };
 	fault_init(&g->read.fault, &g->call->arena);
 	w->backend->ops->get(w->reader, g->table, g->key, g->part, &g->read);
 }

@@ -76,7 +76,9 @@ static enum err check_tables(struct transact_get *t)
 
 static const char *reason_code(const struct get_part *p)
 {
-	return p->reason.code == ERR_OK ? "None" : "ValidationError";
+	return p->reason.code == ERR_OK ? "None"
+		: p->reason.code == ERR_THROUGHPUT_EXCEEDED ? "ProvisionedThroughputExceeded"
+		: p->reason.code == ERR_THROTTLING ? "ThrottlingError" : "ValidationError";
 }
 
 /* The error that tells, item by item, what is wrong. */
@@ -210,6 +212,23 @@ static bool too_large(const struct transact_get *t)
 	return bytes > TRANSACTION_BYTES_MAX;
 }
 
+/* A transaction for which there is not enough throughput is cancelled, as a whole. */
+static enum err check_refused(struct transact_get *t)
+{
+	bool refused = false;
+
+	for (unsigned i = 0; i < t->n; i++) {
+		struct fault *reason = &t->part[i].reason;
+
+		if (t->key[i].refused == ERR_THROUGHPUT_EXCEEDED)
+			fault_set(reason, MSG_UNITS_EXCEEDED);
+		else if (t->key[i].refused == ERR_THROTTLING)
+			fault_set(reason, MSG_MAXIMUM_EXCEEDED);
+		refused |= t->key[i].refused != ERR_OK;
+	}
+	return refused ? cancel(t) : ERR_OK;
+}
+
 static void transact_done(struct backend_read *rd)
 {
 	struct transact_get *t = rd->arg;
@@ -218,6 +237,10 @@ static void transact_done(struct backend_read *rd)
 	unsigned n = 0;
 	size_t at;
 
+	if (rd->result == ERR_OK && check_refused(t) != ERR_OK) {
+		transact_fail(t);
+		return;
+	}
 	if (rd->result == ERR_OK && too_large(t))
 		rd->result = fault_set(&rd->fault, MSG_TRANSACT_GET_SIZE);
 	if (rd->result != ERR_OK) {
@@ -252,7 +275,9 @@ void op_transact_get_items(struct call *c)
 		transact_fail(t);
 		return;
 	}
-	t->read = (struct backend_read){ .done = transact_done, .arg = t };
+	for (unsigned i = 0; i < t->n; i++)
+		t->key[i].consistency = READ_TRANSACTIONAL;
+	t->read = (struct backend_read){ .done = transact_done, .arg = t, .partial = true };
 	fault_init(&t->read.fault, &c->arena);
 	w->backend->ops->get_all(w->reader, t->key, t->n, &t->read);
 }

@@ -76,7 +76,7 @@ bool query_cache_get(struct query_cache *c, enum op op, struct slice request, co
 	struct cache_dead dead = { NULL };
 	struct cache_shard *s;
 	struct cache_entry *e;
-	uint64_t space, h;
+	uint64_t space, h, saved = 0;
 
 	if (c == NULL || !epoch_even(epoch))
 		return false;
@@ -89,11 +89,14 @@ bool query_cache_get(struct query_cache *c, enum op op, struct slice request, co
 		s->stats.hits++;
 		eviction_touch(&e->node);
 		buf_put_slice(out, cache_entry_value(e));
+		saved = e->voids;
 	} else {
 		s->stats.misses++;
 	}
 	cache_shard_unlock(s);
 	cache_dead_free(&dead);
+	if (e != NULL)
+		meter_save(q->meter, saved);
 	return e != NULL;
 }
 
@@ -112,6 +115,7 @@ void query_cache_fill(struct query_cache *c, enum op op, struct slice request, c
 	if (e == NULL)
 		return;
 	e->stamp = epoch;
+	e->voids = (uint32_t)q->cost;
 	e->expires_ns = c->ttl_ns != 0 ? now_ns + c->ttl_ns : UINT64_MAX;
 	s = cache_shard_of(c->shard, c->shards, e->node.hash);
 	cache_shard_lock(s);

@@ -35,6 +35,12 @@ void read_plan_put(const struct read_plan *p, struct slice item, struct buf *out
 enum err read_table(struct worker *w, struct slice name, const struct table **t, struct fault *f)
 	__attribute__((warn_unused_result));
 
+/* What a hit of the item cache (its units are item_cache.h's) saves: halves. */
+static inline uint64_t read_saved(unsigned units, enum read_consistency c)
+{
+	return (uint64_t)units * (c == READ_STRONG ? CAPACITY_HALVES : 1);
+}
+
 /* Read units of one item, or of none: halves. */
 static inline uint64_t read_cost(struct slice item, enum read_consistency c)
 {

@@ -108,6 +108,7 @@ static bool open_store(struct server *s, struct config_error *e)
 			.region = c->region,
 			.keeper_ms = (unsigned)c->ttl_interval,
 			.still_clock = c->test_clock,
+			.capacity = (enum capacity_mode)c->capacity,
 		},
 		.reader_threads = c->reader_threads,
 		.hand_over = (enum hand_over)c->hand_over,

@@ -1,9 +1,11 @@
 /* batch_write - BatchWriteItem: up to 25 puts and deletes, checked as a whole, written in one transaction.
  *
- * The service may leave some undone (UnprocessedItems); here all are done or none is, which it allows. */
+ * Those for which the table, or an index, has no throughput left are not done and come back as UnprocessedItems; if that
+ * is all of them, the request fails. Anything else that goes wrong undoes all. */
 #include "protocol/messages.h"
 #include "store/check_key.h"
 #include "store/item_apply.h"
+#include "store/throughput.h"
 #include "store/write_plan.h"
 
 enum { BATCH_WRITES_MAX = 25 };
@@ -170,6 +172,8 @@ void write_consumed_put(struct store_write *w, bool split)
 			for (unsigned k = 0; k < c->indexes; k++)
 				add_index_cost(&sum, &c->index[k]);
 		}
+		if (sum.read + sum.write == 0)
+			continue; /* all of them refused */
 		consumed_put(w->out, &sum, p->report, split);
 		n++;
 	}
@@ -194,7 +198,7 @@ void write_metrics_put(struct write_batch *b, struct store_write *w)
 		size_t list = list_begin(w->out);
 
 		for (unsigned j = i; j < p->ops; j++) {
-			if (p->op[j].table != p->op[i].table || p->op[j].kind == ITEM_CHECK)
+			if (p->op[j].table != p->op[i].table || p->op[j].kind == ITEM_CHECK || p->op[j].refused)
 				continue;
 			item_collection_metrics_put(w->out, &ct->table, p->op[j].key);
 			n++;
@@ -203,6 +207,36 @@ void write_metrics_put(struct write_batch *b, struct store_write *w)
 		tables++;
 	}
 	map_end(w->out, at, tables);
+}
+
+/* The requests again that were refused, under their tables. Operations are in the order of the request. */
+static void put_unprocessed(struct store_write *w)
+{
+	const struct item_op *op = w->plan->op;
+	uint32_t tables, left = 0;
+	struct mp m = record_list(&w->req->in, BatchWriteItemInput_RequestItems, &tables);
+	size_t at = map_begin(w->out);
+
+	for (; tables > 0; tables--) {
+		struct slice name = mp_str(&m);
+		struct mp list = mp_open(mp_skip(&m));
+		uint32_t n = mp_array(&list), refused = 0;
+
+		for (uint32_t i = 0; i < n; i++)
+			refused += op[i].refused;
+		if (refused != 0) {
+			left++;
+			mp_put_str(w->out, name);
+			mp_put_array(w->out, refused);
+		}
+		for (; n > 0; n--, op++) {
+			struct slice request = mp_skip(&list);
+
+			if (op->refused)
+				buf_put_slice(w->out, request);
+		}
+	}
+	map_end(w->out, at, left);
 }
 
 static void put_answer(struct write_batch *b, struct store_write *w)
@@ -219,18 +253,34 @@ static void put_answer(struct write_batch *b, struct store_write *w)
 		write_metrics_put(b, w);
 	}
 	record_key(w->out, &n, BatchWriteItemOutput_UnprocessedItems);
-	mp_put_map(w->out, 0);
+	put_unprocessed(w);
 	record_end(w->out, at, n);
+}
+
+/* Every operation, but those that are refused; an error if all of them are. */
+static enum err apply_all(struct write_txn *t, struct store_write *w)
+{
+	struct write_plan *p = w->plan;
+	unsigned refused = 0;
+	enum err rc = ERR_OK;
+
+	for (unsigned i = 0; i < p->ops; i++) {
+		rc = item_apply(t, &p->op[i], false, &w->fault);
+		p->op[i].refused = throughput_error(rc);
+		refused += p->op[i].refused;
+		if (rc != ERR_OK && !p->op[i].refused)
+			return rc;
+	}
+	return refused == p->ops ? w->fault.code : ERR_OK;
 }
 
 static enum err batch_write_apply(struct write_batch *b, struct store_write *w)
 {
 	struct write_txn t;
-	enum err rc = ERR_OK;
 
 	write_txn_begin(&t, b, w->req->arena);
-	for (unsigned i = 0; i < w->plan->ops && rc == ERR_OK; i++)
-		rc = item_apply(&t, &w->plan->op[i], false, &w->fault);
+	enum err rc = apply_all(&t, w);
+
 	if (rc == ERR_OK) {
 		put_answer(b, w);
 		if (w->out->failed)

@@ -110,10 +110,38 @@ static void catalog_index(struct catalog *c)
 		qsort(c->by_id, c->n, sizeof *c->by_id, by_id_cmp);
 }
 
+static struct meter *keep_meter(struct meter *before)
+{
+	return before != NULL ? meter_ref(before) : meter_new();
+}
+
+/* Meters of the table and its global indexes: those of the description before this one (NULL = none), or new ones. */
+static bool take_meters(struct catalog_table *t, const struct catalog_table *before)
+{
+	bool same = before != NULL && before->table.id == t->table.id;
+	bool all = true;
+
+	t->table.meter = keep_meter(same ? before->table.meter : NULL);
+	for (unsigned i = 0; i < t->table.gsis; i++) {
+		struct meter *m = NULL;
+
+		for (unsigned k = 0; same && k < before->table.gsis; k++)
+			if (before->table.index[k].id == t->table.index[i].id)
+				m = before->table.index[k].meter;
+		t->index[i].meter = keep_meter(m);
+		all &= t->index[i].meter != NULL;
+	}
+	return all && t->table.meter != NULL;
+}
+
 struct catalog *catalog_with(const struct catalog *base, struct catalog_table *t)
 {
 	struct catalog *c = catalog_alloc(base->n + 1);
 
+	if (!take_meters(t, catalog_find(base, t->table.name))) {
+		free(c);
+		c = NULL;
+	}
 	if (c != NULL) {
 		size_t at = catalog_after(base, t->table.name);
 		bool replace = at > 0 && slice_eq(base->by_name[at - 1]->table.name, t->table.name);

@@ -49,6 +49,7 @@ struct catalog_facts {
 /* A table with all that DescribeTable tells. Counted by the writer alone: one reference for each snapshot it is in. */
 struct catalog_table {
 	struct table table;              /* first: a const struct table * of the catalog is one of these */
+	struct table_index *index;       /* table.index, while it is made */
 	unsigned refs;
 	struct arena arena;              /* everything below lives here */
 	struct slice bytes;              /* as the engine keeps it */

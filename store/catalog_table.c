@@ -11,6 +11,7 @@
 
 #include "protocol/messages.h"
 #include "store/catalog.h"
+#include "store/throughput.h"
 
 enum { FORMAT = 2, FIELDS = 13 };
 
@@ -164,6 +165,9 @@ static bool decode_indexes(const struct record *spec, struct mp m, uint32_t n, c
 
 		x[i].name = record_str(&r, s->name);
 		x[i].global = s->global;
+		if (s->global)
+			x[i].limit = throughput_of(record_is(spec, CreateTableInput_BillingMode, "PAY_PER_REQUEST"),
+				r.m[GlobalSecondaryIndex_ProvisionedThroughput], r.m[GlobalSecondaryIndex_OnDemandThroughput]);
 		if (!decode_schema(spec, schema, elements, &x[i].key) || !decode_projection(r.m[s->projection], a, &x[i]))
 			return false;
 	}
@@ -181,6 +185,8 @@ static bool decode_spec(struct catalog_table *t, struct mp ids, uint32_t n_ids, 
 
 	t->table.name = record_str(spec, CreateTableInput_TableName);
 	t->table.on_demand = record_is(spec, CreateTableInput_BillingMode, "PAY_PER_REQUEST");
+	t->table.limit = throughput_of(t->table.on_demand, spec->m[CreateTableInput_ProvisionedThroughput],
+		spec->m[CreateTableInput_OnDemandThroughput]);
 	t->table.gsis = gsis;
 	t->table.lsis = lsis;
 	if (gsis + lsis != n_ids || !decode_schema(spec, schema, elements, &t->table.key))
@@ -194,7 +200,7 @@ static bool decode_spec(struct catalog_table *t, struct mp ids, uint32_t n_ids, 
 		x[i].readable = !mp_bool(&building);
 		t->building |= !x[i].readable;
 	}
-	t->table.index = x;
+	t->table.index = t->index = x;
 	return !ids.bad && !building.bad && decode_indexes(spec, g, gsis, &global_shape, &t->arena, x)
 		&& decode_indexes(spec, l, lsis, &local_shape, &t->arena, x + gsis);
 }
@@ -267,6 +273,9 @@ enum err catalog_table_decode(struct slice bytes, struct catalog_table **out, st
 void catalog_table_unref(struct catalog_table **t)
 {
 	if (--(*t)->refs == 0) {
+		meter_unref(&(*t)->table.meter);
+		for (unsigned i = 0; i < (*t)->table.gsis && (*t)->index != NULL; i++)
+			meter_unref(&(*t)->index[i].meter);
 		arena_release(&(*t)->arena);
 		free(*t);
 	}

@@ -53,14 +53,7 @@ void index_project(const struct table *t, const struct table_index *x, struct sl
 
 /* ---- maintenance ---- */
 
-/* What an index holds of one image; key.n == 0: nothing. */
-struct entry {
-	struct buf key, value;
-	uint64_t hash;
-	size_t bytes;
-};
-
-static void entry_make(struct entry *e, const struct table *t, const struct table_index *x, struct slice item)
+static void entry_make(struct index_entry *e, const struct table *t, const struct table_index *x, struct slice item)
 {
 	buf_init(&e->key);
 	buf_init(&e->value);
@@ -72,7 +65,7 @@ static void entry_make(struct entry *e, const struct table *t, const struct tabl
 		e->bytes = item_size(buf_slice(&e->value));
 }
 
-static void entry_release(struct entry *e)
+static void entry_release(struct index_entry *e)
 {
 	buf_release(&e->key);
 	buf_release(&e->value);
@@ -83,34 +76,48 @@ static void touch(struct write_txn *t, const struct table_index *x, uint64_t has
 	write_txn_change(t, &(struct store_change){ .table = x->id, .hash = hash });
 }
 
-/* An entry that moves costs a delete and an insert, one whose projection changes a write of the larger; one that stays
- * costs nothing. */
-static uint64_t replace(struct write_txn *t, const struct table_index *x, const struct entry *old, const struct entry *new,
-	bool transactional)
+static bool same_key(const struct index_entry *old, const struct index_entry *new)
 {
-	struct engine *e = t->batch->store->engine;
-	bool had = old->key.n != 0, has = new->key.n != 0;
-	bool same_key = had && has && slice_eq(buf_slice(&old->key), buf_slice(&new->key));
+	return old->key.n != 0 && new->key.n != 0 && slice_eq(buf_slice(&old->key), buf_slice(&new->key));
+}
+
+/* An entry that moves costs a delete and an insert, one whose projection changes a write of the larger; one that stays
+ * costs nothing. Source: "Using Global Secondary Indexes", on write capacity, in the developer guide. */
+static uint64_t change_cost(const struct index_entry *old, const struct index_entry *new, bool transactional)
+{
 	uint64_t cost = 0;
 
-	if (same_key && slice_eq(buf_slice(&old->value), buf_slice(&new->value)))
-		return 0;
-	if (had && !same_key) {
-		engine_del(e, buf_slice(&old->key));
-		touch(t, x, old->hash);
+	if (same_key(old, new)) {
+		if (slice_eq(buf_slice(&old->value), buf_slice(&new->value)))
+			return 0;
+		return capacity_write_halves(old->bytes > new->bytes ? old->bytes : new->bytes, transactional);
+	}
+	if (old->key.n != 0)
 		cost += capacity_write_halves(old->bytes, transactional);
-	}
-	if (has) {
-		engine_put(e, buf_slice(&new->key), buf_slice(&new->value));
-		touch(t, x, new->hash);
-		cost += capacity_write_halves(same_key && old->bytes > new->bytes ? old->bytes : new->bytes, transactional);
-	}
-	write_txn_count(t, x->id, (int64_t)has - (int64_t)had, (int64_t)new->bytes - (int64_t)old->bytes);
+	if (new->key.n != 0)
+		cost += capacity_write_halves(new->bytes, transactional);
 	return cost;
 }
 
+static void carry_out(struct write_txn *t, const struct index_change *c)
+{
+	struct engine *e = t->batch->store->engine;
+	const struct index_entry *old = &c->before, *new = &c->after;
+	bool had = old->key.n != 0, has = new->key.n != 0;
+
+	if (had && !same_key(old, new)) {
+		engine_del(e, buf_slice(&old->key));
+		touch(t, c->x, old->hash);
+	}
+	if (has) {
+		engine_put(e, buf_slice(&new->key), buf_slice(&new->value));
+		touch(t, c->x, new->hash);
+	}
+	write_txn_count(t, c->x->id, (int64_t)has - (int64_t)had, (int64_t)new->bytes - (int64_t)old->bytes);
+}
+
 /* An index that is being built may lack the entry of the old image still. */
-static enum err forget_missing(struct write_txn *t, const struct table_index *x, struct entry *old, struct fault *f)
+static enum err forget_missing(struct write_txn *t, const struct table_index *x, struct index_entry *old, struct fault *f)
 {
 	struct slice there;
 
@@ -125,32 +132,57 @@ static enum err forget_missing(struct write_txn *t, const struct table_index *x,
 	return rc;
 }
 
-enum err index_maintain(struct write_txn *t, const struct table *table, struct slice old, struct slice new,
-	bool transactional, struct consumed *cost, struct fault *f)
+static enum err plan_one(struct write_txn *t, const struct table *table, struct slice old, struct slice new, bool transactional,
+	struct index_change *c, struct fault *f)
+{
+	entry_make(&c->before, table, c->x, old);
+	entry_make(&c->after, table, c->x, new);
+	bool failed = c->before.key.failed || c->before.value.failed || c->after.key.failed || c->after.value.failed;
+	enum err rc = failed ? fault_set(f, MSG_NO_MEMORY) : forget_missing(t, c->x, &c->before, f);
+
+	c->cost = rc == ERR_OK ? change_cost(&c->before, &c->after, transactional) : 0;
+	return rc;
+}
+
+enum err index_plan(struct write_txn *t, const struct table *table, struct slice old, struct slice new, bool transactional,
+	struct index_plan *p, struct consumed *cost, struct fault *f)
 {
 	unsigned n = table->gsis + table->lsis;
+	enum err rc = ERR_OK;
 
+	p->n = 0;
+	p->change = arena_alloc(t->arena, n * sizeof *p->change);
 	cost->index = arena_alloc(t->arena, n * sizeof *cost->index);
-	if (cost->index == NULL)
+	if (p->change == NULL || cost->index == NULL)
 		return fault_set(f, MSG_NO_MEMORY);
-	for (unsigned i = 0; i < n; i++) {
-		const struct table_index *x = &table->index[i];
-		struct entry before, after;
+	for (unsigned i = 0; i < n && rc == ERR_OK; i++) {
+		struct index_change *c = &p->change[p->n];
 
-		entry_make(&before, table, x, old);
-		entry_make(&after, table, x, new);
-		bool failed = before.key.failed || before.value.failed || after.key.failed || after.value.failed;
-		enum err rc = failed ? fault_set(f, MSG_NO_MEMORY) : forget_missing(t, x, &before, f);
-		uint64_t halves = rc == ERR_OK ? replace(t, x, &before, &after, transactional) : 0;
-
-		entry_release(&before);
-		entry_release(&after);
-		if (rc != ERR_OK)
-			return rc;
-		if (halves != 0)
-			cost->index[cost->indexes++] = (struct consumed_index){ .name = x->name, .global = x->global, .write = halves };
+		c->x = &table->index[i];
+		rc = plan_one(t, table, old, new, transactional, c, f);
+		if (c->cost == 0) {
+			entry_release(&c->before);
+			entry_release(&c->after);
+			continue;
+		}
+		cost->index[p->n++] = (struct consumed_index){ .name = c->x->name, .global = c->x->global, .write = c->cost };
 	}
-	return ERR_OK;
+	return rc;
+}
+
+void index_carry_out(struct write_txn *t, const struct index_plan *p)
+{
+	for (unsigned i = 0; i < p->n; i++)
+		carry_out(t, &p->change[i]);
+}
+
+void index_plan_release(struct index_plan *p)
+{
+	for (unsigned i = 0; i < p->n; i++) {
+		entry_release(&p->change[i].before);
+		entry_release(&p->change[i].after);
+	}
+	p->n = 0;
 }
 
 enum err index_fill(struct write_txn *t, const struct table *table, const struct table_index *x, struct slice item,
@@ -158,7 +190,7 @@ enum err index_fill(struct write_txn *t, const struct table *table, const struct
 {
 	struct engine *engine = t->batch->store->engine;
 	struct slice there = SLICE_NONE;
-	struct entry e;
+	struct index_entry e;
 
 	entry_make(&e, table, x, item);
 	enum err rc = e.key.failed || e.value.failed ? fault_set(f, MSG_NO_MEMORY) : ERR_OK;

@@ -12,9 +12,31 @@
 #include "store/write_plan.h"
 #include "store/write_txn.h"
 
-/* The item went from old to new (either may be absent). Adds to cost what the indexes cost. */
-enum err index_maintain(struct write_txn *t, const struct table *table, struct slice old, struct slice new,
-	bool transactional, struct consumed *cost, struct fault *f) __attribute__((warn_unused_result));
+/* What an index holds of one image of an item; key.n == 0: nothing. */
+struct index_entry {
+	struct buf key, value;
+	uint64_t hash;
+	size_t bytes;
+};
+
+struct index_change {
+	const struct table_index *x;
+	struct index_entry before, after;
+	uint64_t cost;                   /* half units */
+};
+
+/* The indexes whose entries change when an item does. Zero: none. */
+struct index_plan {
+	struct index_change *change;     /* in the request's arena */
+	unsigned n;
+};
+
+/* The item goes from old to new (either may be absent): what would change, and what that costs, by index, into cost. */
+enum err index_plan(struct write_txn *t, const struct table *table, struct slice old, struct slice new, bool transactional,
+	struct index_plan *p, struct consumed *cost, struct fault *f) __attribute__((warn_unused_result));
+void index_carry_out(struct write_txn *t, const struct index_plan *p);
+/* Needed after a plan that has failed, too. */
+void index_plan_release(struct index_plan *p);
 
 /* Enter an item into an index that is being built, unless it is there already. */
 enum err index_fill(struct write_txn *t, const struct table *table, const struct table_index *x, struct slice item,

@@ -4,6 +4,7 @@
 #include "store/check_key.h"
 #include "store/index.h"
 #include "store/streams.h"
+#include "store/throughput.h"
 #include "store/ttl.h"
 
 /* The item as a member of ConditionalCheckFailedException. */
@@ -82,8 +83,8 @@ static enum err new_image(struct write_txn *t, const struct table *table, struct
 }
 
 /* Write the image and all that follows from it. */
-static enum err store_image(struct write_txn *t, const struct catalog_table *ct, struct item_op *op, size_t old_bytes,
-	size_t new_bytes, bool transactional, struct fault *f)
+static void store_image(struct write_txn *t, const struct catalog_table *ct, const struct item_op *op, size_t old_bytes,
+	size_t new_bytes)
 {
 	struct engine *e = t->batch->store->engine;
 	const struct table *table = &ct->table;
@@ -99,9 +100,69 @@ static enum err store_image(struct write_txn *t, const struct catalog_table *ct,
 	if (ct->facts.ttl_id != 0)
 		ttl_maintain(t, ct, op);
 	write_txn_change(t, &(struct store_change){ .table = table->id, .hash = op->hash, .key = op->key, .item = op->new });
-	if (table->gsis + table->lsis == 0)
+}
+
+/* ---- throughput ---- */
+
+/* The table's, before anything is read. Time to live is nobody's request. */
+static enum err admit(struct write_txn *t, const struct table *table, const struct item_op *op, struct fault *f)
+{
+	return op->expired ? ERR_OK : throughput_admit(t->batch->store, table, NULL, METER_WRITE, f);
+}
+
+/* The indexes', once it is known which of them change. */
+static enum err admit_indexes(struct write_txn *t, const struct table *table, const struct item_op *op,
+	const struct index_plan *p, struct fault *f)
+{
+	enum err rc = ERR_OK;
+
+	for (unsigned i = 0; i < p->n && rc == ERR_OK && !op->expired; i++)
+		if (p->change[i].x->global)
+			rc = throughput_admit(t->batch->store, table, p->change[i].x, METER_WRITE, f);
+	return rc;
+}
+
+/* cost: of the table itself. */
+static void charge(struct write_txn *t, const struct table *table, struct item_op *op, uint64_t cost, const struct index_plan *p)
+{
+	op->cost.write = cost;
+	op->cost.indexes = p != NULL ? p->n : 0;
+	if (op->expired)
+		return;
+	throughput_charge(t->batch->store, table, NULL, METER_WRITE, cost);
+	for (unsigned i = 0; p != NULL && i < p->n; i++)
+		throughput_charge(t->batch->store, table, p->change[i].x, METER_WRITE, p->change[i].cost);
+}
+
+/* ---- one action ---- */
+
+/* op->old becomes op->new, in the table and its indexes. */
+static enum err change_item(struct write_txn *t, const struct catalog_table *ct, struct item_op *op, bool transactional,
+	struct fault *f)
+{
+	const struct table *table = &ct->table;
+	size_t old_bytes = slice_present(op->old) ? item_size(op->old) : 0;
+	size_t new_bytes = slice_present(op->new) ? item_size(op->new) : 0;
+	uint64_t cost = capacity_write_halves(old_bytes > new_bytes ? old_bytes : new_bytes, transactional);
+	struct index_plan indexes = { .n = 0 };
+	enum err rc = ERR_OK;
+
+	/* What stays the same is neither logged nor heard of; it costs what a write costs. */
+	if (slice_present(op->old) == slice_present(op->new) && slice_eq(op->old, op->new)) {
+		charge(t, table, op, cost, NULL);
 		return ERR_OK;
-	return index_maintain(t, table, op->old, op->new, transactional, &op->cost, f);
+	}
+	if (table->gsis + table->lsis != 0)
+		rc = index_plan(t, table, op->old, op->new, transactional, &indexes, &op->cost, f);
+	if (rc == ERR_OK)
+		rc = admit_indexes(t, table, op, &indexes, f);
+	if (rc == ERR_OK) {
+		charge(t, table, op, cost, &indexes);
+		store_image(t, ct, op, old_bytes, new_bytes);
+		index_carry_out(t, &indexes);
+	}
+	index_plan_release(&indexes);
+	return rc;
 }
 
 enum err item_apply(struct write_txn *t, struct item_op *op, bool transactional, struct fault *f)
@@ -110,21 +171,19 @@ enum err item_apply(struct write_txn *t, struct item_op *op, bool transactional,
 
 	if (ct == NULL)
 		return fault_set(f, MSG_TABLE_UNKNOWN);
-	enum err rc = engine_read(t->batch->store->engine, op->ekey, &op->old, f);
+	op->cost = (struct consumed){ .table = ct->table.name };
+	enum err rc = admit(t, &ct->table, op, f);
 
 	if (rc == ERR_OK)
-		rc = check_condition(t, op, f);
-	if (rc == ERR_OK)
-		rc = new_image(t, &ct->table, op, f);
+		rc = engine_read(t->batch->store->engine, op->ekey, &op->old, f);
 	if (rc != ERR_OK)
 		return rc;
-	size_t old_bytes = slice_present(op->old) ? item_size(op->old) : 0;
-	size_t new_bytes = slice_present(op->new) ? item_size(op->new) : 0;
-	size_t larger = old_bytes > new_bytes ? old_bytes : new_bytes;
-
-	op->cost = (struct consumed){ .table = ct->table.name, .write = capacity_write_halves(larger, transactional) };
-	/* What stays the same is neither logged nor heard of; it costs what a write costs. */
-	if (slice_present(op->old) == slice_present(op->new) && slice_eq(op->old, op->new))
-		return ERR_OK;
-	return store_image(t, ct, op, old_bytes, new_bytes, transactional, f);
+	rc = check_condition(t, op, f);
+	/* A condition that fails costs a write of the item that it was held against. */
+	if (rc == ERR_CONDITION_FAILED)
+		charge(t, &ct->table, op,
+			capacity_write_halves(slice_present(op->old) ? item_size(op->old) : 0, transactional), NULL);
+	if (rc == ERR_OK)
+		rc = new_image(t, &ct->table, op, f);
+	return rc == ERR_OK ? change_item(t, ct, op, transactional, f) : rc;
 }

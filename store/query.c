@@ -14,6 +14,7 @@
 #include "protocol/messages.h"
 #include "store/keycode.h"
 #include "store/query_int.h"
+#include "store/throughput.h"
 
 enum { PAGE_BYTES = 1024 * 1024 };
 enum { SHARDS_LOG2 = 2, SHARDS = 1 << SHARDS_LOG2, KEY_HASH_AT = 4 }; /* Q3 */
@@ -150,6 +151,18 @@ static uint64_t cost(const struct page *g)
 	return sum;
 }
 
+/* The entries are the index's to pay for, items fetched beside them the table's. */
+static void charge(struct store *s, struct store_query *sq, const struct page *g)
+{
+	const struct query *q = g->q;
+	uint64_t read = cost(g);
+
+	sq->cost = read + g->fetched;
+	throughput_charge(s, q->table, q->index, METER_READ, read);
+	if (g->fetched != 0)
+		throughput_charge(s, q->table, NULL, METER_READ, g->fetched);
+}
+
 static void put_consumed(const struct page *g, struct buf *b)
 {
 	const struct query *q = g->q;
@@ -220,9 +233,11 @@ enum err store_query_run(struct store_reader *r, const struct request *req, stru
 	struct buf lo, hi;
 	size_t before = out->n, at;
 	bool some;
-	enum err rc = reader_view(r, &g.view, f);
+	enum err rc = throughput_admit(r->store, g.q->table, g.q->index, METER_READ, f);
 
 	(void)req; /* its plan has all of it */
+	if (rc == ERR_OK)
+		rc = reader_view(r, &g.view, f);
 	if (rc != ERR_OK)
 		return rc;
 	buf_init(&g.key);
@@ -242,6 +257,8 @@ enum err store_query_run(struct store_reader *r, const struct request *req, stru
 		rc = fault_set(f, MSG_NO_MEMORY);
 	if (rc != ERR_OK)
 		out->n = before;
+	else
+		charge(r->store, q, &g);
 	buf_release(&lo);
 	buf_release(&hi);
 	buf_release(&g.key);

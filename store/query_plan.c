@@ -8,6 +8,7 @@
 #include "protocol/messages.h"
 #include "store/params.h"
 #include "store/query_int.h"
+#include "store/throughput.h"
 
 /* Identifiers of what both operations have. */
 struct members {
@@ -371,6 +372,7 @@ static void release(struct query *q)
 static void tell_stripe(struct store_query *out, struct query *q)
 {
 	out->table = q->table;
+	out->meter = throughput_meter(q->table, q->index);
 	out->stripe_table = q->index != NULL && !q->fetch ? q->index->id : q->table->id;
 	out->whole = q->scan;
 	out->stripe_hash = q->scan ? 0 : store_hash(q->condition.hash, q->key->hashes);

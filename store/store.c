@@ -9,6 +9,7 @@
 #include "store/keycode.h"
 #include "store/store_int.h"
 #include "store/streams.h"
+#include "store/throughput.h"
 #include "store/writer.h"
 
 enum { EXPRS_CACHED = 512 };
@@ -24,6 +25,7 @@ enum err store_open(const struct store_opts *o, struct store **out, struct fault
 		return fault_set(f, MSG_NO_MEMORY);
 	s->observer = o->observer;
 	clock_init(&s->clock, o->still_clock);
+	s->capacity = o->capacity;
 	s->region = strdup(o->region != NULL ? o->region : "ddblocal");
 	s->account = strdup(o->account != NULL ? o->account : "000000000000");
 	rc = s->region != NULL && s->account != NULL ? engine_open(&o->engine, &s->engine, f) : fault_set(f, MSG_NO_MEMORY);
@@ -88,6 +90,27 @@ void store_stats(struct store *s, struct store_stats *out)
 	writer_stats(s->writer, out);
 	catalog_join(&s->catalog, &r);
 	out->tables = (unsigned)catalog_current(&s->catalog, &r)->n;
+	catalog_leave(&s->catalog, &r);
+}
+
+void store_meters(struct store *s, store_meter_fn *fn, void *arg)
+{
+	struct catalog_reader r;
+	struct meter_totals sum;
+
+	catalog_join(&s->catalog, &r);
+	const struct catalog *c = catalog_current(&s->catalog, &r);
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct table *t = &c->by_name[i]->table;
+
+		meter_sum(t->meter, &sum);
+		fn(arg, t->name, SLICE_NONE, &sum);
+		for (unsigned k = 0; k < t->gsis; k++) {
+			meter_sum(t->index[k].meter, &sum);
+			fn(arg, t->name, t->index[k].name, &sum);
+		}
+	}
 	catalog_leave(&s->catalog, &r);
 }
 
@@ -204,4 +227,17 @@ enum err store_get(struct store_reader *r, const struct table *t, struct slice k
 	if (!keycode_hashed(&r->key, t->id, &t->key, key, hash))
 		return fault_set(f, MSG_KEY_SCHEMA);
 	return r->key.failed ? fault_set(f, MSG_NO_MEMORY) : view_get(v, buf_slice(&r->key), item, f);
+}
+
+enum err store_read(struct store_reader *r, const struct table *t, struct slice key, uint64_t hash, enum read_consistency c,
+	struct slice *item, struct fault *f)
+{
+	enum err rc = throughput_admit(r->store, t, NULL, METER_READ, f);
+
+	if (rc == ERR_OK)
+		rc = store_get(r, t, key, hash, item, f);
+	if (rc == ERR_OK && r->store->capacity != CAPACITY_OFF)
+		throughput_charge(r->store, t, NULL, METER_READ,
+			capacity_read_halves(slice_present(*item) ? item_size(*item) : 0, c));
+	return rc;
 }

@@ -14,6 +14,7 @@
 #ifndef DYNAX_STORE_STORE_H
 #define DYNAX_STORE_STORE_H
 
+#include "protocol/capacity.h"
 #include "protocol/request.h"
 #include "store/engine/engine.h"
 #include "store/table.h"
@@ -35,12 +36,16 @@ struct store_observer {
 	void *arg;
 };
 
+/* Throughput that tables declare (throughput.h): enforced and counted, only counted, or neither. */
+enum capacity_mode { CAPACITY_DECLARED, CAPACITY_ACCOUNT, CAPACITY_OFF };
+
 struct store_opts {                       /* zero = default */
 	struct engine_opts engine;
 	struct store_observer observer;
 	const char *region, *account;         /* of ARNs: "ddblocal" and "000000000000" */
 	unsigned batch_max;                   /* writes in one batch at most: 1024 */
 	unsigned keeper_ms;                   /* expired items and records are looked for so often: 5000 */
+	enum capacity_mode capacity;
 	bool still_clock;                     /* time passes by store_clock_advance alone (clock.h) */
 };
 
@@ -72,6 +77,9 @@ enum err store_check_paths(const struct table *t, const struct projection *p, co
 /* The item under a checked key; item->p == NULL if there is none. Borrowed until store_reader_release. */
 enum err store_get(struct store_reader *r, const struct table *t, struct slice key, uint64_t hash, struct slice *item,
 	struct fault *f) __attribute__((warn_unused_result));
+/* The same, within the table's throughput, and charged to it: ERR_THROUGHPUT_EXCEEDED or ERR_THROTTLING if nothing is left. */
+enum err store_read(struct store_reader *r, const struct table *t, struct slice key, uint64_t hash, enum read_consistency c,
+	struct slice *item, struct fault *f) __attribute__((warn_unused_result));
 /* Several reads of one reader between two releases see one consistent view. */
 void store_reader_release(struct store_reader *r);
 
@@ -81,6 +89,8 @@ struct store_query {
 	uint32_t stripe_table;     /* id of the table or index that is read */
 	bool whole;                /* a Scan: depends on all of it */
 	uint64_t stripe_hash;      /* a Query: hash of its partition */
+	struct meter *meter;       /* of what is read (meter.h) */
+	uint64_t cost;             /* of the page that store_query_run has read, half units */
 	struct query *plan;        /* the store's own */
 };
 enum err store_query_prepare(struct store_reader *r, const struct request *req, struct store_query *q, struct fault *f)
@@ -116,6 +126,11 @@ void store_submit(struct store *s, struct store_write *w);
 void store_clock_advance(struct store *s, uint64_t ms);
 
 /* ---- looking inside ---- */
+
+/* What each table and global index has consumed since the store was opened. index: absent for the table itself. */
+typedef void store_meter_fn(void *arg, struct slice table, struct slice index, const struct meter_totals *m);
+void store_meters(struct store *s, store_meter_fn *fn, void *arg);
+
 struct store_stats {
 	struct engine_stats engine;
 	uint64_t writes, batches, batch_writes_max, batch_ns_total;

@@ -5,6 +5,7 @@
 #define DYNAX_STORE_TABLE_H
 
 #include "protocol/expr.h"
+#include "store/meter.h"
 
 enum { TABLE_GSI_MAX = 20, TABLE_LSI_MAX = 5 };
 enum index_projection { INDEX_KEYS_ONLY, INDEX_INCLUDE, INDEX_ALL };
@@ -18,6 +19,8 @@ struct table_index {
 	struct slice *include;            /* INDEX_INCLUDE: attributes beside the keys */
 	unsigned includes;
 	bool readable;                    /* false while it is being built */
+	struct throughput limit;          /* of a global index (throughput.h) */
+	struct meter *meter;              /* of a global index; NULL of a local one */
 };
 
 struct table {
@@ -27,6 +30,8 @@ struct table {
 	const struct table_index *index;  /* global ones, then local ones */
 	unsigned gsis, lsis;
 	bool on_demand;
+	struct throughput limit;          /* throughput.h */
+	struct meter *meter;
 };
 
 #endif

@@ -9,6 +9,7 @@
 #include "store/create_table.h"
 #include "store/describe.h"
 #include "store/streams.h"
+#include "store/throughput.h"
 
 /* The table being changed. */
 struct change {
@@ -496,6 +497,7 @@ static enum err update_table_apply(struct write_batch *b, struct store_write *w)
 		rc = control_answer(b, w, catalog_find(next, name), "UPDATING", counts);
 	if (rc == ERR_OK && c.dropped != 0)
 		control_drop(&t, c.dropped);
+	throughput_settle(b->store, &ct->table);
 	rc = control_end(&t, &next, rc, &w->fault);
 	if (rc == ERR_OK && c.created)
 		b->wake_backfill = true;

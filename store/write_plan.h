@@ -34,6 +34,7 @@ struct item_op {
 	bool old_on_failure;            /* ReturnValuesOnConditionCheckFailure = ALL_OLD */
 	bool expired;                   /* by time to live, not by a user: streams tell */
 	bool insert;                    /* of ITEM_PUT: a failed condition is a duplicate */
+	bool refused;                   /* of a batch: left undone for want of throughput */
 	/* Filled by the writer: images (absent = none), and what it cost. */
 	struct slice old, new;
 	struct consumed cost;

@@ -127,7 +127,8 @@ static enum err run_get(struct fixture *fx, const struct request *req, struct fa
 	enum err rc = store_check_key(t, req->in.m[GetItemInput_Key], &hash, f);
 
 	if (rc == ERR_OK)
-		rc = store_get(fx->reader, t, req->in.m[GetItemInput_Key], hash, &item, f);
+		rc = store_read(fx->reader, t, req->in.m[GetItemInput_Key], hash,
+			record_bool(&req->in, GetItemInput_ConsistentRead) ? READ_STRONG : READ_EVENTUAL, &item, f);
 	if (rc != ERR_OK)
 		return rc;
 	size_t at = record_begin(&fx->record);
