@@ -180,7 +180,7 @@ enum err item_apply(struct write_txn *t, struct item_op *op, bool transactional,
 		return rc;
 	rc = check_condition(t, op, f);
 	/* A condition that fails costs a write of the item that it was held against. */
-	if (rc == ERR_CONDITION_FAILED)
+	if (rc != ERR_OK)
 		charge(t, &ct->table, op,
 			capacity_write_halves(slice_present(op->old) ? item_size(op->old) : 0, transactional), NULL);
 	if (rc == ERR_OK)
