@@ -6,7 +6,7 @@ import time
 
 import boto3
 import pytest
-from doors import definitions, index, item, keys, values
+from doors import Refused, definitions, index, item, keys, values
 
 FAILED = "The conditional request failed"
 G = {"AttributeDefinitions": definitions(pk="S", sk="S", gpk="S", gsk="S")}
@@ -33,7 +33,7 @@ def consumed(db, operation, **body):
 
 # ---- transactions ----
 
-def test_a_token_is_good_for_one_execution(db, plain):
+def test_a_token_is_good_for_one_execution(db):
     table = db.create("S")
     request = {"ClientRequestToken": "tok-2", "TransactItems": [{"Update": {
         "TableName": table, "Key": item(pk="x"), "UpdateExpression": "ADD c :o", "ExpressionAttributeValues": values(o=1)}}]}
@@ -41,6 +41,29 @@ def test_a_token_is_good_for_one_execution(db, plain):
     assert db.get(table, pk="x") == item(pk="x", c=1)
     request["TransactItems"][0]["Update"]["ExpressionAttributeValues"] = values(o=2)
     db.refuse("IdempotentParameterMismatchException", "", "TransactWriteItems", **request)
+
+
+def test_a_token_sent_twice_at_once_executes_once(db):
+    table = db.create("S")
+    others, wrong = [db.another() for _ in range(4)], []
+
+    def send(other):
+        for i in range(50):
+            try:
+                other("TransactWriteItems", ClientRequestToken=f"at-once-{i}", TransactItems=[{"Update": {
+                    "TableName": table, "Key": item(pk="x"), "UpdateExpression": "ADD c :o",
+                    "ExpressionAttributeValues": values(o=1)}}])
+            except Refused as r:
+                if r.kind != "TransactionInProgressException":
+                    wrong.append(r)
+    threads = [threading.Thread(target=send, args=(o,)) for o in others]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for o in others:
+        o.door.close()
+    assert not wrong and db.get(table, pk="x") == item(pk="x", c=50)
 
 
 def test_reasons_in_order(db):
