@@ -91,8 +91,8 @@ enum err update_bind(const struct expr *e, struct expr_env *env, struct update *
 bool update_touches(const struct update *u, struct slice name);
 /* Does it reach into this top-level attribute? */
 bool update_nests(const struct update *u, struct slice name);
-/* The value that it sets this top-level attribute to, if the request itself gives it (SET a = :v); else absent. */
-struct slice update_assigned(const struct update *u, struct slice name);
+/* The value that the request itself gives for this top-level attribute (SET a = :v, ADD a :v, DELETE a :v); else absent. */
+struct slice update_given(const struct update *u, struct slice name);
 /* Would it create an item where there is none? (An update of REMOVE and DELETE alone does not.) */
 bool update_creates(const struct update *u);
 /* Append the new item. old absent = none: it starts as `key`. Right-hand sides see the old item. ERR_VALIDATION for a

@@ -112,13 +112,13 @@ bool update_nests(const struct update *u, struct slice name)
 	return false;
 }
 
-struct slice update_assigned(const struct update *u, struct slice name)
+struct slice update_given(const struct update *u, struct slice name)
 {
 	for (uint32_t i = 0; i < u->n; i++) {
 		const struct change *c = &u->change[u->path[i].at];
 
 		if (u->path[i].path.n == 1 && slice_eq(u->path[i].path.step[0].name, name))
-			return c->section == SECTION_SET && c->operand.kind == OPERAND_VALUE ? c->operand.value : SLICE_NONE;
+			return c->operand.kind == OPERAND_VALUE ? c->operand.value : SLICE_NONE;
 	}
 	return SLICE_NONE;
 }

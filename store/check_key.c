@@ -175,9 +175,9 @@ enum err check_index_keys(const struct table *t, struct slice item, struct fault
 /* ---- updates ---- */
 
 /* What the request itself gives is judged before the item is looked at. */
-static enum err check_assigned(const struct table_index *x, const struct key_attr *a, const struct update *u, struct fault *f)
+static enum err check_operand(const struct table_index *x, const struct key_attr *a, const struct update *u, struct fault *f)
 {
-	struct slice v = update_assigned(u, a->name);
+	struct slice v = update_given(u, a->name);
 
 	if (update_nests(u, a->name))
 		return fault_set(f, MSG_EXPR_KEY_NESTED, "IndexKey", SLICE_FMT(a->name));
@@ -202,7 +202,7 @@ enum err check_update(const struct table *t, const struct update *u, struct faul
 		const struct table_index *x = &t->index[i];
 
 		for (unsigned k = 0; k < x->key.hashes + x->key.ranges && rc == ERR_OK; k++)
-			rc = check_assigned(x, key_attr_at(&x->key, k), u, f);
+			rc = check_operand(x, key_attr_at(&x->key, k), u, f);
 	}
 	return rc;
 }

@@ -149,6 +149,8 @@ Test(item_writes, updates_of_keys_of_indexes)
 		INVALID "Type mismatch for Index Key gpk Expected: S Actual: M IndexName: gi1");
 	refuses("UpdateItem", KEY "'AttributeUpdates':{'gsk':{'Value':{'NULL':true}}}}",
 		INVALID "Type mismatch for Index Key gsk Expected: S Actual: NULL IndexName: gi1");
+	refuses("UpdateItem", KEY "'UpdateExpression':'ADD gpk :v','ExpressionAttributeValues':{':v':{'N':'1'}}}",
+		INVALID "Type mismatch for Index Key gpk Expected: S Actual: N IndexName: gi1");
 	refuses("UpdateItem", KEY "'UpdateExpression':'SET gpk.x = :v','ExpressionAttributeValues':{':v':{'S':'1'}}}",
 		"Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: IndexKey: gpk");
 	ok(fx, "UpdateItem", KEY "'UpdateExpression':'SET n = :n, e = :e',"
