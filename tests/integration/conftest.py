@@ -36,3 +36,15 @@ def db(request):
         door.close()
         status = daemon.stop()
         assert status == 0, daemon.stderr()
+
+
+@pytest.fixture(scope="module")
+def twin():
+    """Two daemons, one behind each door, that must answer alike (twin.py)."""
+    import doors
+    from twin import twins
+
+    if not os.path.exists(doors.LIBRARY):
+        pytest.skip("no libdynax.so to speak msgpack with")
+    with twins() as t:
+        yield t

@@ -19,6 +19,7 @@ from daemon import ROOT
 
 LIBRARY = os.environ.get("LIBDYNAX", os.path.join(ROOT, "build", "libdynax.so"))
 READS = {"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}
+STREAMS = {"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"}
 
 
 class Refused(Exception):
@@ -30,14 +31,18 @@ class Refused(Exception):
 
 
 class HttpDoor:
+    """`source` is where the last answer came from: "hit", "miss", "bypass" or None."""
+
     def __init__(self, daemon):
         self.connection = http.client.HTTPConnection(*daemon.http, timeout=30)
 
     def raw(self, operation, body):
         """Status and bytes of the answer to these very bytes."""
-        self.connection.request("POST", "/", body, {"X-Amz-Target": "DynamoDB_20120810." + operation,
+        service = "DynamoDBStreams_20120810." if operation in STREAMS else "DynamoDB_20120810."
+        self.connection.request("POST", "/", body, {"X-Amz-Target": service + operation,
                                                     "Content-Type": "application/x-amz-json-1.0"})
         answer = self.connection.getresponse()
+        self.source = answer.getheader("x-dynax-cache")
         return answer.status, answer.read()
 
     def call(self, operation, text):
@@ -62,6 +67,7 @@ class MsgpackDoor:
         lib.dynax_call.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p]
         lib.dynax_ok.restype = ctypes.c_bool
         lib.dynax_ok.argtypes = [ctypes.c_void_p]
+        lib.dynax_result_source.argtypes = [ctypes.c_void_p]
         lib.dynax_open.argtypes = [ctypes.c_char_p, ctypes.c_void_p]
         self.client = ctypes.c_void_p(lib.dynax_open(("%s:%d" % daemon.msgpack).encode(), None))
 
@@ -69,6 +75,7 @@ class MsgpackDoor:
         lib = self.lib
         result = ctypes.c_void_p(lib.dynax_call(self.client, operation.encode(), text.encode()))
         try:
+            self.source = (None, "hit", "miss", "bypass")[lib.dynax_result_source(result)]
             body = lib.dynax_result_json(result)
             body = json.loads(body) if body else {}
             if not lib.dynax_ok(result):
