@@ -490,3 +490,61 @@ Test(streams, records_and_their_order_survive_a_restart)
 	fixture_free(fx);
 	cr_assert_eq(system(fmt("rm -rf %s", dir)), 0);
 }
+
+/* ---- trimming ---- */
+
+static unsigned records_kept(struct fixture *fx, uint32_t shard)
+{
+	uint8_t lo[STREAM_RECORD_KEY], hi[STREAM_RECORD_KEY];
+	struct slice key, value;
+	struct view *v;
+	struct cursor *c;
+	unsigned n = 0;
+
+	cr_assert_eq(view_open(fixture_store(fx)->engine, &v, NULL), ERR_OK);
+	cr_assert_eq(cursor_open(v, stream_record_key(shard, 0, lo), stream_record_key(shard, UINT64_MAX, hi), false, &c, NULL), ERR_OK);
+	while (cursor_next(c, &key, &value, NULL) == ERR_OK && slice_present(key))
+		n++;
+	cursor_close(&c);
+	view_close(&v);
+	return n;
+}
+
+/* Old records leave the engine itself, and no others; a stream that ended leaves wholly. */
+Test(streams, what_is_old_is_freed)
+{
+	char dir[] = "/tmp/dynax-streams-XXXXXX";
+	struct followed s;
+	unsigned id;
+
+	cr_assert_not_null(mkdtemp(dir));
+	struct fixture *fx = fixture_with(&(struct store_opts){ .keeper_ms = 10, .engine.dir = dir });
+
+	create(fx, "tbl", "NEW_IMAGE");
+	follow(&s, fx, "tbl");
+	cr_assert_eq(sscanf(strrchr(s.shard, '-'), "-%x", &id), 1);
+	for (int i = 0; i < 50; i++)
+		put(fx, "tbl", i, "");
+	store_clock_advance(fixture_store(fx), 30 * HOUR_MS);
+	for (int i = 0; i < 7; i++)
+		put(fx, "tbl", 100 + i, "");
+	usleep(200 * 1000);
+	/* What has been dropped is freed between checkpoints, the last of which closing makes. */
+	fixture_reopen(fx);
+	for (int ms = 0; records_kept(fx, id) != 7; ms += 10) {
+		cr_assert_lt(ms, 10000, "%u records are kept", records_kept(fx, id));
+		usleep(10 * 1000);
+	}
+	store_clock_advance(fixture_store(fx), 30 * HOUR_MS);
+	ok(fx, "DeleteTable", "{'TableName':'tbl'}", NULL);
+	store_clock_advance(fixture_store(fx), 30 * HOUR_MS);
+	usleep(200 * 1000);
+	fixture_reopen(fx);
+	for (int ms = 0; records_kept(fx, id) != 0; ms += 10) {
+		cr_assert_lt(ms, 10000, "%u records are kept", records_kept(fx, id));
+		usleep(10 * 1000);
+	}
+	ok(fx, "ListStreams", "{}", "{'Streams':[]}");
+	fixture_free(fx);
+	cr_assert_eq(system(fmt("rm -rf %s", dir)), 0);
+}
