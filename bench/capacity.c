@@ -1,0 +1,211 @@
+/* capacity - what enforcing and metering throughput costs a read and a write, by mode and by what the table declares.
+ *
+ *    build/bench/capacity [THREADS]
+ *
+ * Reads: one item of 100 bytes, over and over, through store_read; CPU time of the reading threads, which share one table,
+ * the worst case for what they count together. Writes: through the writer, 64 in flight; CPU time of the process, so with
+ * everything else that a write costs. The throughput declared is so high that nothing is refused. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "protocol/json.h"
+#include "store/store.h"
+
+enum { READS = 500000, WRITES = 64000, IN_FLIGHT = 64, ROUNDS = 3, THREADS_MAX = 16 };
+
+static const char *const tables[] = { "on demand", "provisioned" };
+static const char *const schema = "{\"TableName\":\"tab\",\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}],"
+	"\"AttributeDefinitions\":[{\"AttributeName\":\"pk\",\"AttributeType\":\"S\"}],%s}";
+static const char *const billing[] = { "\"BillingMode\":\"PAY_PER_REQUEST\"",
+	"\"ProvisionedThroughput\":{\"ReadCapacityUnits\":3000000,\"WriteCapacityUnits\":3000000}" };
+static const char *const item = "{\"TableName\":\"tab\",\"Item\":{\"pk\":{\"S\":\"customer-00000000001\"},\"value\":{\"S\":"
+	"\"----------------------------------------------------------------\"},\"n\":{\"N\":\"1\"}}}";
+
+static uint64_t cpu_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void die(const char *what)
+{
+	fprintf(stderr, "%s\n", what != NULL ? what : "failed");
+	exit(1);
+}
+
+/* ---- writes ---- */
+
+struct waiting {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	unsigned left;
+};
+
+struct flight {
+	struct store_write write;
+	struct request req;
+	struct arena arena;
+	struct buf out;
+};
+
+static struct waiting waiting = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 };
+
+static void answered(struct store_write *w)
+{
+	if (w->result != ERR_OK)
+		die(w->fault.text);
+	pthread_mutex_lock(&waiting.lock);
+	if (--waiting.left == 0)
+		pthread_cond_signal(&waiting.changed);
+	pthread_mutex_unlock(&waiting.lock);
+}
+
+/* Carry n copies of one request out together. */
+static void write_all(struct store *s, struct store_reader *r, struct json_reader *json, enum op op, const char *body, unsigned n)
+{
+	static struct flight all[IN_FLIGHT];
+	struct fault f;
+
+	waiting.left = n;
+	for (unsigned i = 0; i < n; i++) {
+		struct flight *x = &all[i];
+
+		arena_reset(&x->arena);
+		buf_clear(&x->out);
+		fault_init(&f, &x->arena);
+		x->write = (struct store_write){ .req = &x->req, .out = &x->out, .done = answered };
+		if (json_read_request(json, op, slice_str(body), &x->arena, &x->req, &f) != ERR_OK
+		    || store_prepare(r, &x->write) != ERR_OK)
+			die("cannot make a request");
+		store_submit(s, &x->write);
+	}
+	store_reader_quiesce(r);
+	pthread_mutex_lock(&waiting.lock);
+	while (waiting.left != 0)
+		pthread_cond_wait(&waiting.changed, &waiting.lock);
+	pthread_mutex_unlock(&waiting.lock);
+}
+
+/* ---- reads ---- */
+
+struct reading {
+	pthread_t thread;
+	struct store *store;
+	uint64_t ns;
+};
+
+static void *read_item(void *arg)
+{
+	struct reading *g = arg;
+	struct store_reader *r = store_reader_new(g->store);
+	const struct table *t = store_table(r, SLICE_LIT("tab"));
+	struct slice found, value;
+	struct buf key, part;
+	struct fault f;
+	uint64_t hash, start;
+
+	fault_init(&f, NULL);
+	buf_init(&key);
+	buf_init(&part);
+	mp_put_map(&key, 1);
+	mp_put_str(&key, SLICE_LIT("pk"));
+	mp_put_str(&key, SLICE_LIT("customer-00000000001"));
+	mp_put_str(&part, SLICE_LIT("customer-00000000001"));
+	value = buf_slice(&part);
+	hash = store_hash(&value, 1);
+	start = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+	for (unsigned i = 0; i < READS; i++)
+		if (store_read(r, t, buf_slice(&key), hash, READ_EVENTUAL, &found, &f) != ERR_OK || !slice_present(found))
+			die("a read failed");
+	g->ns = cpu_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+	buf_release(&key);
+	buf_release(&part);
+	store_reader_free(&r);
+	return NULL;
+}
+
+static double read_ns(struct store *s, unsigned threads)
+{
+	struct reading g[THREADS_MAX];
+	uint64_t ns = 0;
+
+	for (unsigned i = 0; i < threads; i++) {
+		g[i].store = s;
+		if (pthread_create(&g[i].thread, NULL, read_item, &g[i]) != 0)
+			die("no threads");
+	}
+	for (unsigned i = 0; i < threads; i++) {
+		pthread_join(g[i].thread, NULL);
+		ns += g[i].ns;
+	}
+	return (double)ns / threads / READS;
+}
+
+/* ---- a store in one mode with one table ---- */
+
+struct result { double read, write; };
+
+static struct result measure(enum capacity_mode mode, const char *table, unsigned threads)
+{
+	struct store_opts o = { .capacity = mode };
+	struct json_reader *json = json_reader_new();
+	struct store_reader *r;
+	struct store *s;
+	struct result out;
+	char body[512];
+
+	if (store_open(&o, &s, NULL) != ERR_OK)
+		die("cannot open a store");
+	r = store_reader_new(s);
+	snprintf(body, sizeof body, schema, table);
+	write_all(s, r, json, OP_CreateTable, body, 1);
+	uint64_t start = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+
+	for (unsigned i = 0; i < WRITES; i += IN_FLIGHT)
+		write_all(s, r, json, OP_PutItem, item, IN_FLIGHT);
+	out.write = (double)(cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - start) / WRITES;
+	out.read = read_ns(s, threads);
+	store_reader_free(&r);
+	store_close(&s);
+	json_reader_free(&json);
+	return out;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const mode[] = { [CAPACITY_DECLARED] = "declared", [CAPACITY_ACCOUNT] = "account", [CAPACITY_OFF] = "off" };
+	static const enum capacity_mode order[] = { CAPACITY_OFF, CAPACITY_ACCOUNT, CAPACITY_DECLARED };
+	unsigned threads = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
+	double reads[6][ROUNDS], writes[6][ROUNDS];
+
+	if (threads == 0 || threads > THREADS_MAX)
+		die("1 to 16 threads");
+	/* In turn, so that what else the machine does hits all alike. */
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		for (unsigned i = 0; i < 6; i++) {
+			struct result r = measure(order[i / 2], billing[i % 2], threads);
+
+			reads[i][round] = r.read;
+			writes[i][round] = r.write;
+		}
+	}
+	printf("%u threads, medians of %u rounds, ns of CPU time\n", threads, (unsigned)ROUNDS);
+	for (unsigned i = 0; i < 6; i++) {
+		qsort(reads[i], ROUNDS, sizeof(double), by_size);
+		qsort(writes[i], ROUNDS, sizeof(double), by_size);
+		printf("%-9s %-12s read %6.1f   write %7.0f\n", mode[order[i / 2]], tables[i % 2], reads[i][ROUNDS / 2],
+			writes[i][ROUNDS / 2]);
+	}
+	return 0;
+}
