@@ -373,6 +373,9 @@
 #define MSG_INDEX_UNITS_EXCEEDED ERR_THROUGHPUT_EXCEEDED, "The level of configured provisioned throughput for one or more " \
 	"global secondary indexes of the table was exceeded. Consider increasing your provisioning level for the " \
 	"under-provisioned global secondary indexes with the UpdateTable API"
+#define MSG_DECREASES ERR_LIMIT_EXCEEDED, "Subscriber limit exceeded: Provisioned throughput decreases are limited within a " \
+	"given UTC day. After the first 4 decreases, each subsequent decrease in the same UTC day can be performed at most once " \
+	"every 3600 seconds. Number of decreases today: %u. Last decrease at %s. Next decrease can be made at %s"
 #define MSG_MAXIMUM_EXCEEDED ERR_THROTTLING, "Throughput exceeds the maximum OnDemandThroughput configured on table or index"
 
 /* ---- engine ---- */

@@ -33,6 +33,13 @@ struct stream_shard {
 	uint64_t from;
 };
 
+/* When the provisioned throughput of a table or global index was changed (decreases.h). */
+struct throughput_past {
+	uint32_t id;
+	unsigned decreases;              /* in the UTC day of the last one */
+	uint64_t decreased_ms, increased_ms; /* last; 0 = never */
+};
+
 /* What the store knows of a table beside what was asked for. */
 struct catalog_facts {
 	struct slice uuid;
@@ -44,6 +51,8 @@ struct catalog_facts {
 	unsigned shards;                 /* 0 = it has no stream now */
 	uint32_t ttl_id;                 /* of its expiry index (ttl.h); 0 = none */
 	bool ttl_filling;                /* which does not have all items yet */
+	const struct throughput_past *past;/* of the table and its indexes, in no order; without those never changed */
+	unsigned pasts;
 };
 
 /* A table with all that DescribeTable tells. Counted by the writer alone: one reference for each snapshot it is in. */

@@ -1,8 +1,8 @@
 /* catalog_table - a table as the engine keeps it, and back.
  *
- *    array [ format (2), table id, [index ids], [index is being built], uuid, created ms, on demand since ms, stream label | nil,
+ *    array [ format (3), table id, [index ids], [index is being built], uuid, created ms, on demand since ms, stream label | nil,
  *            attribute of time to live | nil, [[open shard's id, first hash]], expiry index id, it is being filled,
- *            CreateTableInput ]
+ *            [[id, decreases of throughput, last decrease ms, last increase ms]] (from format 3 on), CreateTableInput ]
  *
  * The CreateTableInput is what was asked for, as changed since by UpdateTable and its like: the one source from which
  * DescribeTable, the key schemas and the indexes are made. Index ids follow its GlobalSecondaryIndexes, then its
@@ -13,7 +13,7 @@
 #include "store/catalog.h"
 #include "store/throughput.h"
 
-enum { FORMAT = 2, FIELDS = 13 };
+enum { FORMAT = 3, FIELDS = 14, FORMAT_BEFORE = 2, FIELDS_BEFORE = 13, PAST_FIELDS = 4 };
 
 static void put_optional(struct buf *b, struct slice s)
 {
@@ -55,6 +55,16 @@ void catalog_draft_put(struct buf *out, const struct catalog_draft *d)
 	}
 	mp_put_int(out, d->facts.ttl_id);
 	mp_put_bool(out, d->facts.ttl_filling);
+	mp_put_array(out, d->facts.pasts);
+	for (unsigned i = 0; i < d->facts.pasts; i++) {
+		const struct throughput_past *p = &d->facts.past[i];
+
+		mp_put_array(out, PAST_FIELDS);
+		mp_put_int(out, p->id);
+		mp_put_int(out, p->decreases);
+		mp_put_int(out, (int64_t)p->decreased_ms);
+		mp_put_int(out, (int64_t)p->increased_ms);
+	}
 	buf_put_slice(out, d->spec);
 }
 
@@ -223,11 +233,33 @@ static bool decode_shards(struct mp *m, struct catalog_table *t)
 	return !m->bad;
 }
 
+static bool decode_pasts(struct mp *m, struct catalog_table *t)
+{
+	uint32_t n = mp_array(m);
+	struct throughput_past *p = arena_alloc(&t->arena, (n + 1) * sizeof *p);
+
+	if (p == NULL)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (mp_array(m) != PAST_FIELDS)
+			return false;
+		p[i].id = (uint32_t)mp_uint(m);
+		p[i].decreases = (unsigned)mp_uint(m);
+		p[i].decreased_ms = mp_uint(m);
+		p[i].increased_ms = mp_uint(m);
+	}
+	t->facts.past = p;
+	t->facts.pasts = n;
+	return !m->bad;
+}
+
 static bool decode(struct catalog_table *t)
 {
 	struct mp m = mp_open(t->bytes);
+	uint32_t fields = mp_array(&m);
+	uint64_t format = mp_uint(&m);
 
-	if (mp_array(&m) != FIELDS || mp_uint(&m) != FORMAT)
+	if (!(fields == FIELDS && format == FORMAT) && !(fields == FIELDS_BEFORE && format == FORMAT_BEFORE))
 		return false;
 	t->table.id = (uint32_t)mp_uint(&m);
 	struct mp ids = mp_open(mp_skip(&m));
@@ -244,6 +276,8 @@ static bool decode(struct catalog_table *t)
 		return false;
 	t->facts.ttl_id = (uint32_t)mp_uint(&m);
 	t->facts.ttl_filling = mp_bool(&m);
+	if (format == FORMAT && !decode_pasts(&m, t))
+		return false;
 	struct slice spec = mp_skip(&m);
 
 	if (m.bad || !record_open(&t->spec, &shape_CreateTableInput, spec) || !decode_spec(t, ids, n_ids, building))

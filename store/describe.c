@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "protocol/messages.h"
+#include "store/decreases.h"
 #include "store/write_txn.h"
 
 enum { ON_DEMAND_READ = 12000, ON_DEMAND_WRITE = 4000 }; /* warm throughput of a new on-demand table */
@@ -42,25 +43,21 @@ const char *table_arn(const struct store *s, struct slice name, struct arena *a)
 	return arena_printf(a, "arn:aws:dynamodb:%s:%s:table/%.*s", s->region, s->account, SLICE_FMT(name));
 }
 
-struct units { int64_t read, write; };
-
-/* From a ProvisionedThroughput; zero if there is none, as on demand. */
-static struct units units_of(struct slice throughput)
+static double seconds(uint64_t ms)
 {
-	struct record t;
-
-	if (!slice_present(throughput) || !record_open(&t, &shape_ProvisionedThroughput, throughput))
-		return (struct units){ 0, 0 };
-	return (struct units){ record_int(&t, ProvisionedThroughput_ReadCapacityUnits, 0),
-		record_int(&t, ProvisionedThroughput_WriteCapacityUnits, 0) };
+	return (double)ms / 1000;
 }
 
-static void put_throughput(struct buf *b, struct units u)
+static void put_throughput(struct buf *b, const struct store *s, struct units u, const struct throughput_past *past)
 {
 	unsigned n = 0;
 	size_t at = record_begin(b);
 
-	record_put_int(b, &n, ProvisionedThroughputDescription_NumberOfDecreasesToday, 0);
+	if (past != NULL && past->decreased_ms != 0)
+		record_put_double(b, &n, ProvisionedThroughputDescription_LastDecreaseDateTime, seconds(past->decreased_ms));
+	if (past != NULL && past->increased_ms != 0)
+		record_put_double(b, &n, ProvisionedThroughputDescription_LastIncreaseDateTime, seconds(past->increased_ms));
+	record_put_int(b, &n, ProvisionedThroughputDescription_NumberOfDecreasesToday, decreases_today(past, store_now_ms(s)));
 	record_put_int(b, &n, ProvisionedThroughputDescription_ReadCapacityUnits, u.read);
 	record_put_int(b, &n, ProvisionedThroughputDescription_WriteCapacityUnits, u.write);
 	record_end(b, at, n);
@@ -89,16 +86,12 @@ static void put_warm(struct buf *b, struct slice asked, struct units u, bool on_
 	record_end(b, at, n);
 }
 
-static double seconds(uint64_t ms)
-{
-	return (double)ms / 1000;
-}
-
 /* ---- indexes ---- */
 
 static void put_global(struct buf *b, const struct store *s, const struct catalog_table *t, struct slice bytes,
-	const char *status, bool building, const struct counters *c)
+	const char *status, const struct table_index *index, const struct counters *c)
 {
+	bool building = !index->readable;
 	struct record x;
 	unsigned n = 0;
 
@@ -119,7 +112,7 @@ static void put_global(struct buf *b, const struct store *s, const struct catalo
 	put_copy(b, &n, GlobalSecondaryIndexDescription_OnDemandThroughput, x.m[GlobalSecondaryIndex_OnDemandThroughput]);
 	put_copy(b, &n, GlobalSecondaryIndexDescription_Projection, x.m[GlobalSecondaryIndex_Projection]);
 	record_key(b, &n, GlobalSecondaryIndexDescription_ProvisionedThroughput);
-	put_throughput(b, u);
+	put_throughput(b, s, u, throughput_past_of(&t->facts, index->id));
 	record_key(b, &n, GlobalSecondaryIndexDescription_WarmThroughput);
 	put_warm(b, x.m[GlobalSecondaryIndex_WarmThroughput], u, t->table.on_demand, "ACTIVE");
 	record_end(b, at, n);
@@ -157,7 +150,7 @@ static void put_globals(struct buf *b, unsigned *n, const struct store *s, const
 
 	mp_put_array(b, k);
 	for (uint32_t i = 0; i < k; i++)
-		put_global(b, s, t, mp_skip(&m), status, !t->table.index[i].readable, &c[i]);
+		put_global(b, s, t, mp_skip(&m), status, &t->table.index[i], &c[i]);
 }
 
 static void put_locals(struct buf *b, unsigned *n, const struct store *s, const struct catalog_table *t,
@@ -269,7 +262,7 @@ void table_description_put(struct buf *b, const struct store *s, const struct ca
 		put_locals(b, &n, s, t, c + 1 + t->table.gsis);
 	put_copy(b, &n, TableDescription_OnDemandThroughput, spec->m[CreateTableInput_OnDemandThroughput]);
 	record_key(b, &n, TableDescription_ProvisionedThroughput);
-	put_throughput(b, u);
+	put_throughput(b, s, u, throughput_past_of(&t->facts, t->table.id));
 	put_encryption(b, &n, s, t);
 	if (t->streams)
 		put_copy(b, &n, TableDescription_StreamSpecification, spec->m[CreateTableInput_StreamSpecification]);

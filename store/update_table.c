@@ -7,6 +7,7 @@
 #include "store/backfill.h"
 #include "store/control.h"
 #include "store/create_table.h"
+#include "store/decreases.h"
 #include "store/describe.h"
 #include "store/streams.h"
 #include "store/throughput.h"
@@ -67,6 +68,10 @@ static enum err change_billing(struct change *c, struct fault *f)
 		return fault_set(f, MSG_UPDATE_UNITS_MISSING);
 	enum err rc = check_units_change(c, f);
 
+	if (rc == ERR_OK && units_given && !c->old->table.on_demand)
+		rc = decreases_note(c->txn->batch->store, &c->draft.facts, c->old->table.id,
+			units_of(c->old->spec.m[CreateTableInput_ProvisionedThroughput]),
+			units_of(in->m[UpdateTableInput_ProvisionedThroughput]), c->arena, f);
 	if (rc != ERR_OK)
 		return rc;
 	if (record_has(in, UpdateTableInput_BillingMode))
@@ -393,6 +398,14 @@ static enum err update_index(struct change *c, struct slice bytes, struct fault 
 		mp_skip(&m);
 	if (!record_open(&index, &shape_GlobalSecondaryIndex, mp_skip(&m)))
 		return fault_set(f, MSG_CATALOG_DAMAGED);
+	if (record_has(&x, UpdateGlobalSecondaryIndexAction_ProvisionedThroughput) && !c->old->table.on_demand) {
+		enum err rc = decreases_note(c->txn->batch->store, &c->draft.facts, c->old->table.index[at].id,
+			units_of(index.m[GlobalSecondaryIndex_ProvisionedThroughput]),
+			units_of(x.m[UpdateGlobalSecondaryIndexAction_ProvisionedThroughput]), c->arena, f);
+
+		if (rc != ERR_OK)
+			return rc;
+	}
 	if (record_has(&x, UpdateGlobalSecondaryIndexAction_ProvisionedThroughput))
 		index.m[GlobalSecondaryIndex_ProvisionedThroughput] = x.m[UpdateGlobalSecondaryIndexAction_ProvisionedThroughput];
 	if (record_has(&x, UpdateGlobalSecondaryIndexAction_OnDemandThroughput))

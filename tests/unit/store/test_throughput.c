@@ -1,5 +1,6 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fixture.h"
@@ -349,5 +350,113 @@ Test(throughput, off)
 	get(fx, true);
 	cr_assert_eq(sums_of(fx).table.used[METER_WRITE], 0);
 	cr_assert_eq(sums_of(fx).table.used[METER_READ], 0);
+	fixture_free(fx);
+}
+
+/* ---- decreases ---- */
+
+static struct outcome set_units(struct fixture *fx, unsigned read, unsigned write)
+{
+	char body[256];
+
+	snprintf(body, sizeof body, "{'TableName':'tab','ProvisionedThroughput':{'ReadCapacityUnits':%u,'WriteCapacityUnits':%u}}",
+		read, write);
+	return run(fx, "UpdateTable", body);
+}
+
+/* Move the clock to some hour of the next day of UTC. */
+static void next_day(struct fixture *fx, unsigned hour)
+{
+	uint64_t day = 86400000, now;
+	const char *created = strstr(run(fx, "DescribeTable", "{'TableName':'tab'}").json, "CreationDateTime");
+
+	now = (uint64_t)(strtod(created + 18, NULL) * 1000 + 0.5);
+	store_clock_advance(fixture_store(fx), day - now % day + hour * day / 24);
+}
+
+static bool described(struct fixture *fx, const char *text)
+{
+	return strstr(run(fx, "DescribeTable", "{'TableName':'tab'}").json, text) != NULL;
+}
+
+/* D1, D3: four, then one an hour after the last; raising is free; the next day counts anew. */
+Test(throughput, decreases)
+{
+	struct fixture *fx = still(CAPACITY_DECLARED);
+
+	create(fx, "'ProvisionedThroughput':{'ReadCapacityUnits':20,'WriteCapacityUnits':20}");
+	next_day(fx, 1);
+	for (unsigned units = 19; units > 15; units--)
+		cr_assert_eq(set_units(fx, units, units).code, ERR_OK, "%u", units);
+	struct outcome o = set_units(fx, 10, 15);
+
+	cr_assert_eq(o.code, ERR_LIMIT_EXCEEDED);
+	static const char start[] = "Subscriber limit exceeded: Provisioned throughput decreases are limited within a given UTC day. "
+		"After the first 4 decreases, each subsequent decrease in the same UTC day can be performed at most once every 3600 "
+		"seconds. Number of decreases today: 4. Last decrease at ";
+
+	cr_assert(strncmp(o.text, start, sizeof start - 1) == 0, "%s", o.text);
+	cr_assert(strstr(o.text, " at 1:00:00 AM Coordinated Universal Time. Next decrease can be made at ") != NULL, "%s", o.text);
+	cr_assert(strstr(o.text, " at 2:00:00 AM Coordinated Universal Time") != NULL, "%s", o.text);
+	cr_assert_eq(set_units(fx, 30, 30).code, ERR_OK, "up");
+	store_clock_advance(fixture_store(fx), 3600 * 1000 - 1);
+	cr_assert_eq(set_units(fx, 29, 30).code, ERR_LIMIT_EXCEEDED);
+	cr_assert(described(fx, "\"NumberOfDecreasesToday\":4"));
+	store_clock_advance(fixture_store(fx), 1);
+	cr_assert_eq(set_units(fx, 29, 31).code, ERR_OK, "down and up is down");
+	cr_assert(described(fx, "\"NumberOfDecreasesToday\":5"));
+	cr_assert_eq(set_units(fx, 28, 31).code, ERR_LIMIT_EXCEEDED);
+	store_clock_advance(fixture_store(fx), 22 * 3600 * 1000u);
+	cr_assert(described(fx, "\"NumberOfDecreasesToday\":0"));
+	cr_assert(described(fx, "LastDecreaseDateTime"));
+	for (unsigned units = 27; units > 23; units--)
+		cr_assert_eq(set_units(fx, units, units).code, ERR_OK);
+	cr_assert_eq(set_units(fx, 1, 1).code, ERR_LIMIT_EXCEEDED);
+	fixture_free(fx);
+}
+
+static enum err set_index_units(struct fixture *fx, unsigned units)
+{
+	char body[256];
+
+	snprintf(body, sizeof body, "{'TableName':'tab','GlobalSecondaryIndexUpdates':[{'Update':{'IndexName':'byg',"
+		"'ProvisionedThroughput':{'ReadCapacityUnits':%u,'WriteCapacityUnits':9}}}]}", units);
+	return run(fx, "UpdateTable", body).code;
+}
+
+/* D2, and over a restart. */
+Test(throughput, decreases_of_indexes)
+{
+	char dir[] = "/tmp/dynax-throughput-XXXXXX";
+	struct fixture *fx;
+
+	cr_assert_not_null(mkdtemp(dir));
+	fx = fixture_with(&(struct store_opts){ .still_clock = true, .engine.dir = dir });
+	create_indexed(fx);
+	next_day(fx, 1);
+	cr_assert_eq(set_index_units(fx, 20), ERR_OK);
+	for (unsigned units = 19; units > 15; units--)
+		cr_assert_eq(set_index_units(fx, units), ERR_OK);
+	cr_assert_eq(set_index_units(fx, 3), ERR_LIMIT_EXCEEDED);
+	cr_assert_eq(set_units(fx, 49, 50).code, ERR_OK, "the table's own");
+	fixture_reopen(fx);
+	next_day(fx, 1);
+	cr_assert_eq(set_index_units(fx, 3), ERR_LIMIT_EXCEEDED);
+	fixture_free(fx);
+	char command[128];
+
+	snprintf(command, sizeof command, "rm -r %s", dir);
+	cr_assert_eq(system(command), 0);
+}
+
+Test(throughput, decreases_are_only_counted)
+{
+	struct fixture *fx = still(CAPACITY_ACCOUNT);
+
+	create(fx, "'ProvisionedThroughput':{'ReadCapacityUnits':20,'WriteCapacityUnits':20}");
+	next_day(fx, 1);
+	for (unsigned units = 19; units > 9; units--)
+		cr_assert_eq(set_units(fx, units, units).code, ERR_OK);
+	cr_assert(described(fx, "\"NumberOfDecreasesToday\":10"));
 	fixture_free(fx);
 }
