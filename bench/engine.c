@@ -4,6 +4,7 @@
  * is on disk. They run in turn, in the same directory's file system, in one process each.
  *
  *    build/bench/engine [-d DIR] [-k KEYS] [-n BURST] [-t SECONDS] [-r ROUNDS] [-m burst,uniform,zipf] [-c 1,64,256]
+ *                        [-s lmdb,engine] [-o OVERLAY_MB]
  *
  * burst: BURST puts, uniform keys (C = 1: a tenth of them). uniform, zipf: for SECONDS, C = 256.
  * CPU is the whole process's, checkpointer included. Ratios are engine / LMDB. */
@@ -25,7 +26,7 @@
 enum { VALUE = 1024, KEY = 24 };
 
 struct args {
-	const char *dir, *modes, *clients;
+	const char *dir, *modes, *clients, *stores;
 	uint64_t keys, burst;
 	unsigned seconds, rounds;
 };
@@ -142,11 +143,12 @@ struct target {
 };
 
 static struct engine *engine;
+static size_t overlay_bytes;   /* 0 = the engine's default */
 static struct fault fault;
 
 static void engine_start(const char *dir)
 {
-	if (engine_open(&(struct engine_opts){ .dir = dir }, &engine, &fault) != ERR_OK)
+	if (engine_open(&(struct engine_opts){ .dir = dir, .overlay_bytes = overlay_bytes }, &engine, &fault) != ERR_OK)
 		die("engine_open", fault.text);
 }
 
@@ -359,6 +361,11 @@ static void print(const char *mode, unsigned clients, const char *name, const st
 	fflush(stdout);
 }
 
+static bool listed(const char *list, const char *word)
+{
+	return strstr(list, word) != NULL;
+}
+
 static void compare(const struct args *a, const char *mode, unsigned clients)
 {
 	char dir[2][4096];
@@ -366,29 +373,26 @@ static void compare(const struct args *a, const char *mode, unsigned clients)
 	for (unsigned i = 0; i < 2; i++)
 		snprintf(dir[i], sizeof dir[i], "%s/%s", a->dir, targets[i].name);
 	for (unsigned round = 0; round < a->rounds; round++) {
-		struct result r[2];
+		struct result r[2] = { { 0 } };
 
 		for (unsigned i = 0; i < 2; i++) {
 			unsigned which = (i + round) % 2;
 
+			if (!listed(a->stores, targets[which].name))
+				continue;
 			r[which] = in_child(&targets[which], dir[which], a, mode, clients);
 			print(mode, clients, targets[which].name, &r[which]);
 		}
+		if (r[0].ops == 0 || r[1].ops == 0)
+			continue;
 		printf("%-8s %4u ratio   %9.2f p99 %.2f\n", mode, clients,
 			((double)r[1].ops / r[1].seconds) / ((double)r[0].ops / r[0].seconds), r[1].p99_ms / r[0].p99_ms);
 	}
 }
 
-static bool listed(const char *list, const char *word)
-{
-	const char *at = strstr(list, word);
-
-	return at != NULL;
-}
-
 static void parse(struct args *a, int argc, char **argv)
 {
-	for (int opt; (opt = getopt(argc, argv, "d:k:n:t:r:m:c:")) != -1;) {
+	for (int opt; (opt = getopt(argc, argv, "d:k:n:t:r:m:c:s:o:")) != -1;) {
 		switch (opt) {
 		case 'd': a->dir = optarg; break;
 		case 'k': a->keys = strtoull(optarg, NULL, 10); break;
@@ -397,6 +401,8 @@ static void parse(struct args *a, int argc, char **argv)
 		case 'r': a->rounds = (unsigned)strtoul(optarg, NULL, 10); break;
 		case 'm': a->modes = optarg; break;
 		case 'c': a->clients = optarg; break;
+		case 's': a->stores = optarg; break;
+		case 'o': overlay_bytes = strtoull(optarg, NULL, 10) << 20; break;
 		default: fprintf(stderr, "see the head of bench/engine.c\n"); exit(2);
 		}
 	}
@@ -406,6 +412,7 @@ int main(int argc, char **argv)
 {
 	static const char *const names[2] = { "lmdb", "engine" };
 	struct args a = { .dir = "/var/tmp/dynax-bench-engine", .modes = "burst,uniform,zipf", .clients = "1,64,256",
+		.stores = "lmdb,engine",
 		.keys = 1000000, .burst = 300000, .seconds = 120, .rounds = 1 };
 	char dir[4096], mark[4096 + 16];
 

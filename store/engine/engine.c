@@ -102,7 +102,8 @@ static enum err open_log(struct engine *e, const struct wal_opts *o, struct faul
 static enum err open_files(struct engine *e, struct fault *f)
 {
 	struct wal_opts o = { .durability = e->opts.durability, .segment_bytes = e->opts.segment_bytes,
-		.recycle_bytes = e->opts.overlay_bytes, .keep_ms = e->opts.log_keep_seconds * 1000 };
+		.recycle_bytes = e->opts.overlay_bytes, .keep_ms = e->opts.log_keep_seconds * 1000,
+		.consumers = e->opts.consumers };
 	struct lmdb_opts index = { .dir = e->opts.dir, .map_max_bytes = e->opts.map_max_bytes,
 		.readers_max = READERS_MAX };
 	enum err rc = open_dir(e, &o.dirfd, f);

@@ -9,8 +9,13 @@
  *     transaction by transaction, and only a tail of the log can be missing.
  * G2. A view shows exactly the transactions up to its LSN, however long it lives.
  * G3. Log sequence numbers (LSN) grow by one for each committed transaction and are never used twice.
- * G4. The overlay is bounded by opts.overlay_bytes: at the bound the writer waits for the checkpointer.
- * G5. Damage in the log before its tail is reported by engine_open (ERR_CORRUPT), never skipped.
+ *     (Numbers are passed over where a batch failed, and after a start that follows an unsynced log.)
+ * G4. The overlay is bounded by opts.overlay_bytes: near the bound the writer waits for the checkpointer. What only old
+ *     views still need comes on top.
+ * G5. Damage in the log before its tail is reported, never skipped: by engine_open where the log is replayed, by log
+ *     readers where it is older than LMDB's checkpoint.
+ * G6. A full disk and a full map are errors of the transactions that meet them: ERR_DISK_FULL, ERR_MAP_FULL. Reads go on,
+ *     with a full map deletions too, and writes as soon as there is room.
  *
  * Keys have 1..65535 bytes and any content, values 0..16 MiB. The engine knows nothing of tables.
  *
@@ -40,6 +45,8 @@ struct engine_opts {          /* zero = default */
 	size_t segment_bytes;     /* 64 MiB */
 	size_t map_max_bytes;     /* LMDB's map grows by itself up to this; default 1 TiB */
 	uint64_t log_keep_seconds;/* keep segments at least this long for log readers; 0 = only while retained */
+	unsigned consumers;       /* slots 0 .. consumers-1 retain everything until their first engine_retain: what a consumer
+				   * has not seen must not go while it starts */
 };
 
 /* Open or create; replays the log. ERR_BUSY if another process has it, ERR_CORRUPT with file and offset. */
@@ -56,7 +63,8 @@ void engine_del(struct engine *e, struct slice key);
 /* Opaque bytes for those who follow the log (old images, cause); not indexed. At most one a transaction. */
 void engine_note(struct engine *e, struct slice note);
 /* End it: applied to the overlay, seen by engine_read at once, by views after engine_publish. Keys may have been put
- * twice, the last counts. A transaction without changes and note gets no LSN (*lsn = 0). Waits at G4's bound. */
+ * twice, the last counts. A transaction without changes and note gets no LSN (*lsn = 0). Waits at G4's bound. On an
+ * error the transaction is forgotten; the batch goes on without it. */
 enum err engine_commit(struct engine *e, uint64_t *lsn, struct fault *f) __attribute__((warn_unused_result));
 /* Forget the transaction begun; the batch is as before. */
 void engine_abort(struct engine *e);

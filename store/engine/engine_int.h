@@ -66,6 +66,7 @@ struct checkpointer {
 	pthread_cond_t room;         /* of the writer that waits for it */
 	bool stop, drops;            /* drops: META may have some to do; both under engine.lock */
 	enum err error;              /* why the last one failed, ERR_OK if it did not; under engine.lock */
+	atomic_size_t allowed;       /* bytes of overlay that the writer need not wait for, for now; stored under engine.lock */
 	atomic_bool map_full;        /* the last one failed for that: puts are refused */
 	atomic_bool map_tight;       /* a put has been refused: let what is deleted reach LMDB soon */
 	_Atomic uint64_t map_used;   /* bytes, after the last checkpoint */

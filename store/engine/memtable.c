@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { BLOCK_BYTES = 1 << 20, FILTER_WORDS_MIN = 64, BYTES_PER_FILTER_WORD = 2048 };
+enum { BLOCK_BYTES = 1 << 20, BUCKETS_MIN = 64, BYTES_PER_BUCKET = 512 };
 
 static struct memnode *node_new(struct memtable *t, struct slice key, unsigned height)
 {
@@ -23,22 +23,24 @@ static struct memnode *node_new(struct memtable *t, struct slice key, unsigned h
 	n->key = bytes;
 	n->key_n = (uint16_t)key.n;
 	n->height = (uint8_t)height;
+	n->hash = 0;
 	atomic_init(&n->newest, NULL);
+	atomic_init(&n->bucket_next, NULL);
 	for (unsigned i = 0; i < height; i++)
 		atomic_init(&n->next[i], NULL);
 	atomic_fetch_add_explicit(&t->bytes, links + key.n, memory_order_relaxed);
 	return n;
 }
 
-static bool filter_init(struct memtable *t, size_t bytes_hint)
+static bool buckets_init(struct memtable *t, size_t bytes_hint)
 {
-	uint64_t words = FILTER_WORDS_MIN;
+	uint64_t n = BUCKETS_MIN;
 
-	while (words < bytes_hint / BYTES_PER_FILTER_WORD)
-		words *= 2;
-	t->filter = calloc(words, sizeof *t->filter);
-	t->filter_mask = words - 1;
-	return t->filter != NULL;
+	while (n < bytes_hint / BYTES_PER_BUCKET)
+		n *= 2;
+	t->bucket = calloc(n, sizeof *t->bucket);
+	t->bucket_mask = n - 1;
+	return t->bucket != NULL;
 }
 
 struct memtable *memtable_new(size_t bytes_hint)
@@ -51,7 +53,7 @@ struct memtable *memtable_new(size_t bytes_hint)
 	t->random = 0x9e3779b97f4a7c15u;
 	atomic_init(&t->height, 1);
 	t->head = node_new(t, slice_of("", 0), MEMTABLE_HEIGHT_MAX);
-	if (t->head == NULL || !filter_init(t, bytes_hint))
+	if (t->head == NULL || !buckets_init(t, bytes_hint))
 		memtable_free(&t);
 	else
 		atomic_store_explicit(&t->bytes, 0, memory_order_relaxed);
@@ -63,38 +65,34 @@ void memtable_free(struct memtable **t)
 	if (*t == NULL)
 		return;
 	arena_release(&(*t)->arena);
-	free((*t)->filter);
+	free((*t)->bucket);
 	free(*t);
 	*t = NULL;
 }
 
-/* ---- filter ---- */
+/* ---- buckets ---- */
 
 uint64_t memtable_hash(struct slice key)
 {
 	return XXH3_64bits(key.p, key.n);
 }
 
-/* Three bits of one word: a miss costs one cache line. */
-static uint64_t filter_bits(uint64_t hash)
+static void bucket_add(struct memtable *t, struct memnode *n, uint64_t hash)
 {
-	return (1ull << (hash & 63)) | (1ull << (hash >> 6 & 63)) | (1ull << (hash >> 12 & 63));
+	_Atomic(struct memnode *) *head = &t->bucket[hash & t->bucket_mask];
+
+	n->hash = (uint32_t)(hash >> 32);
+	atomic_store_explicit(&n->bucket_next, atomic_load_explicit(head, memory_order_relaxed), memory_order_relaxed);
+	atomic_store_explicit(head, n, memory_order_release);
 }
 
-static void filter_add(struct memtable *t, uint64_t hash)
+static struct memnode *bucket_find(const struct memtable *t, struct slice key, uint64_t hash)
 {
-	_Atomic uint64_t *word = &t->filter[(hash >> 18) & t->filter_mask];
+	struct memnode *n = atomic_load_explicit(&t->bucket[hash & t->bucket_mask], memory_order_acquire);
 
-	/* one writer: load and store need not be one step */
-	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) | filter_bits(hash),
-		memory_order_relaxed);
-}
-
-static bool filter_may_have(const struct memtable *t, uint64_t hash)
-{
-	uint64_t bits = filter_bits(hash);
-
-	return (atomic_load_explicit(&t->filter[(hash >> 18) & t->filter_mask], memory_order_relaxed) & bits) == bits;
+	while (n != NULL && (n->hash != hash >> 32 || !slice_eq(memnode_key(n), key)))
+		n = atomic_load_explicit(&n->bucket_next, memory_order_relaxed);   /* set before the head was */
+	return n;
 }
 
 /* ---- the list ---- */
@@ -132,13 +130,15 @@ static unsigned random_height(struct memtable *t)
 	return height;
 }
 
-static struct memnode *insert_node(struct memtable *t, struct slice key, struct memnode **before)
+static struct memnode *insert_node(struct memtable *t, struct slice key, uint64_t hash)
 {
+	struct memnode *before[MEMTABLE_HEIGHT_MAX];
 	unsigned height = random_height(t), in_use = atomic_load_explicit(&t->height, memory_order_relaxed);
 	struct memnode *n = node_new(t, key, height);
 
 	if (n == NULL)
 		return NULL;
+	(void)find(t, key, before);
 	for (unsigned i = in_use; i < height; i++)
 		before[i] = t->head;
 	if (height > in_use)
@@ -147,21 +147,22 @@ static struct memnode *insert_node(struct memtable *t, struct slice key, struct 
 		atomic_store_explicit(&n->next[i], next_at(before[i], i), memory_order_relaxed);
 		atomic_store_explicit(&before[i]->next[i], n, memory_order_release);
 	}
-	filter_add(t, memtable_hash(key));
+	bucket_add(t, n, hash);
+	t->keys++;
 	return n;
 }
 
 struct memnode *memtable_set(struct memtable *t, uint64_t lsn, struct slice key, struct slice value)
 {
-	struct memnode *before[MEMTABLE_HEIGHT_MAX];
 	struct memversion *v = arena_alloc(&t->arena, sizeof *v + value.n);
+	uint64_t hash = memtable_hash(key);
 
 	if (v == NULL)
 		return NULL;
-	struct memnode *n = find(t, key, before);
+	struct memnode *n = bucket_find(t, key, hash);
 
-	if (n == NULL || !slice_eq(memnode_key(n), key))
-		n = insert_node(t, key, before);
+	if (n == NULL)
+		n = insert_node(t, key, hash);
 	if (n == NULL)
 		return NULL;
 	*v = (struct memversion){ .lsn = lsn, .n = (uint32_t)value.n, .deleted = !slice_present(value) };
@@ -216,11 +217,9 @@ const struct memversion *memnode_at(const struct memnode *n, uint64_t lsn)
 
 const struct memversion *memtable_get(const struct memtable *t, struct slice key, uint64_t hash, uint64_t lsn)
 {
-	if (!filter_may_have(t, hash))
-		return NULL;
-	const struct memnode *n = find(t, key, NULL);
+	const struct memnode *n = bucket_find(t, key, hash);
 
-	return n != NULL && slice_eq(memnode_key(n), key) ? memnode_at(n, lsn) : NULL;
+	return n != NULL ? memnode_at(n, lsn) : NULL;
 }
 
 const struct memnode *memnode_next(const struct memnode *n)

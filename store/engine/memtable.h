@@ -10,7 +10,8 @@
  * T2. A node is linked from the bottom level up, each link stored with release order after the node is complete.
  * T3. A version above a reader's LSN is not seen by it; so taking the newest versions back (memnode_undo) disturbs no
  *     reader, as none has an LSN that high.
- * T4. What the filter denies is not in the table.
+ * T4. Every node is in the bucket of its key's hash as well, as soon as it is in the list: a point read need not search
+ *     the list, and a key that is not there costs a look into a bucket that is mostly empty.
  *
  * Threads: one writer; any number of readers, without locks. How a reader comes to know of an LSN (engine_publish)
  * orders the writer's stores before the reader's loads.
@@ -35,7 +36,9 @@ struct memversion {
 
 struct memnode {
 	_Atomic(struct memversion *) newest;   /* NULL: every version was taken back */
+	_Atomic(struct memnode *) bucket_next;
 	const uint8_t *key;
+	uint32_t hash;                         /* of the key, upper half */
 	uint16_t key_n;
 	uint8_t height;
 	_Atomic(struct memnode *) next[];
@@ -52,10 +55,11 @@ struct memtable {
 	struct arena arena;
 	struct memnode *head;
 	atomic_uint height;           /* levels in use */
-	_Atomic uint64_t *filter;     /* Bloom filter, one word a key */
-	uint64_t filter_mask;
+	_Atomic(struct memnode *) *bucket;
+	uint64_t bucket_mask;
 	uint64_t random;              /* state of the generator of heights */
 	atomic_size_t bytes;          /* allocated for keys and values */
+	size_t keys;                  /* the writer's; others': once it is frozen */
 	struct memdrop *drops;        /* newest first */
 	unsigned refs;                /* of the states that list it; under the engine's lock */
 	uint64_t born_ns;             /* when it became the active one; under the engine's lock */

@@ -292,7 +292,7 @@ enum err wal_open(const struct wal_opts *o, const struct wal_replay *replay, str
 	w->o = *o;
 	w->checkpoint_lsn = o->checkpoint_lsn;
 	for (unsigned i = 0; i < WAL_RETAIN_SLOTS; i++)
-		w->retained[i] = UINT64_MAX;
+		w->retained[i] = i < o->consumers ? 0 : UINT64_MAX;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_mutex_init(&w->sync_lock, NULL);
 	pthread_cond_init(&w->wake, NULL);

@@ -30,6 +30,7 @@ struct wal_opts {
 	size_t segment_bytes;
 	size_t recycle_bytes;           /* segments kept to be used again, at most */
 	uint64_t keep_ms;
+	unsigned consumers;             /* slots that retain everything until they say otherwise */
 	uint8_t uuid[LOG_UUID];
 	uint64_t checkpoint_lsn;        /* what LMDB has: replay begins after it */
 };

@@ -202,6 +202,33 @@ Test(log, time_keeps_segments)
 	engine_close(&e);
 }
 
+Test(log, a_consumer_that_starts_finds_what_it_has_not_seen)
+{
+	struct engine_opts o = test_opts(dir);
+
+	o.consumers = 1;
+	struct engine *e = test_open(&o);
+	struct log_entry entry;
+
+	for (unsigned life = 0; life < 2; life++) {
+		for (uint64_t i = 1; i <= 500; i++)
+			test_put(e, "a", "some value");
+		test_wait_checkpoint(e);
+		engine_close(&e);
+		e = test_open(&o);
+		usleep(1200000);
+		cr_assert_eq(engine_oldest(e), 0);
+	}
+	struct log_reader *r = open_reader(e, 0);
+
+	for (uint64_t i = 1; i <= 1000; i++) {
+		cr_assert(next(r, &entry));
+		cr_assert_eq(entry.lsn, i);
+	}
+	log_reader_close(&r);
+	engine_close(&e);
+}
+
 Test(log, failed_batches_are_not_seen)
 {
 	struct engine_opts o = test_opts(dir);
