@@ -46,7 +46,8 @@ test('tables', async () => {
   const [table] = JSON.parse(await ask('GET', '/api/tables'));
   assert.deepEqual([table.TableName, table.TableStatus, table.ProvisionedThroughput.ReadCapacityUnits], ['shop', 'ACTIVE', 3]);
   assert.match(await ask('GET', '/tables/shop/get'), /shop/);
-  assert.match(await ask('GET', '/tables/shop/meta'), /by-kind[^]*by-name/);
+  const meta = await ask('GET', '/tables/shop/meta');
+  assert.ok(meta.includes('by-kind') && meta.includes('by-name'), meta);
   assert.match(await ask('GET', '/tables/shop/ttl'), /DISABLED/);
 });
 
