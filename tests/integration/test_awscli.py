@@ -48,7 +48,8 @@ def music(aws):
                "{AttributeName=Year,KeyType=RANGE}],Projection={ProjectionType=INCLUDE,NonKeyAttributes=[Plays]}")
     assert made["TableDescription"]["TableName"] == "Music"
     aws("dynamodb wait table-exists --table-name Music")
-    items = [{"Artist": S("Ana"), "Song": S("s%02d" % i), "Year": N(2000 + i), "Plays": N(i), **({"Genre": S("fado")} if i % 2 else {})}
+    items = [{"Artist": S("Ana"), "Song": S("s%02d" % i), "Year": N(2000 + i), "Plays": N(i),
+              **({"Genre": S("fado")} if i % 2 else {})}
              for i in range(20)]
     left = aws("dynamodb batch-write-item --request-items", {"Music": [{"PutRequest": {"Item": i}} for i in items]})
     assert left == {"UnprocessedItems": {}}
@@ -84,7 +85,8 @@ def test_items(aws, music):
     assert aws("dynamodb get-item --table-name Music --key", {"Artist": S("Bo"), "Song": S("none")}) == {}
     got = aws("dynamodb update-item --table-name Music --return-values ALL_NEW --key", key, "--update-expression",
               "SET Trail = list_append(Trail, :l), Note.deep.yes = :f ADD Plays :one, Labels :c DELETE Absent :c REMOVE Cover",
-              "--expression-attribute-values", {":l": {"L": [S("seen")]}, ":f": {"BOOL": False}, ":one": N(1), ":c": {"SS": ["c"]}})
+              "--expression-attribute-values", {":l": {"L": [S("seen")]}, ":f": {"BOOL": False}, ":one": N(1),
+                                                ":c": {"SS": ["c"]}})
     assert got["Attributes"]["Trail"]["L"] == [S("made"), S("seen")]
     assert got["Attributes"]["Plays"] == N(2) and "Cover" not in got["Attributes"]
     assert sorted(got["Attributes"]["Labels"]["SS"]) == ["a", "b", "c"]
@@ -100,7 +102,8 @@ def test_queries_and_pages(aws, music):
 
     by_artist = ["--key-condition-expression", "Artist = :a AND begins_with(Song, :s)",
                  "--expression-attribute-values", {":a": S("Ana"), ":s": S("s1")}]
-    assert songs(aws("dynamodb query --table-name Music --no-scan-index-forward", *by_artist)) == ["s%d" % i for i in range(19, 9, -1)]
+    assert songs(aws("dynamodb query --table-name Music --no-scan-index-forward", *by_artist)) == ["s%d" % i
+                                                                                                   for i in range(19, 9, -1)]
     # The CLI pages by itself, with pages of any size; and hands out a token of its own.
     assert songs(aws("dynamodb query --table-name Music --page-size 3", *by_artist)) == ["s%d" % i for i in range(10, 20)]
     first = aws("dynamodb query --table-name Music --max-items 4", *by_artist)

@@ -29,7 +29,8 @@ def compiled(path):
 def check_shop(text):
     """Whatever way a language prints an item: its profile, two orders (the newest first), an order of two, and the end."""
     words = re.findall(r"[\w#@.-]+", text)
-    profile, newer, older, line, meta = (words.index(w) for w in ("PROFILE", "ORDER#2025-06-12#o-9", "ORDER#2025-05-30#o-7", "ITEM#1", "META"))
+    profile, newer, older, line, meta = (words.index(w) for w in ("PROFILE", "ORDER#2025-06-12#o-9", "ORDER#2025-05-30#o-7",
+                                                                  "ITEM#1", "META"))
     assert max(profile, words.index("Ana"), words.index("ana@x.io")) < min(newer, words.index("60"))
     assert newer < older < line < meta < words.index("SHIPPED")
     assert words.count("META") == 2 and words.count("ITEM#1") == 1

@@ -21,7 +21,8 @@ def table(twin):
     twin("CreateTable", TableName="main", BillingMode="PAY_PER_REQUEST", KeySchema=keys("pk", "sk"),
          AttributeDefinitions=[{"AttributeName": n, "AttributeType": t} for n, t in zip(("pk", "sk", "kind", "n", "d"), "SNSNS")],
          GlobalSecondaryIndexes=[{"IndexName": "kinds", "KeySchema": keys("kind", "n"), "Projection": {"ProjectionType": "ALL"}}],
-         LocalSecondaryIndexes=[{"IndexName": "days", "KeySchema": keys("pk", "d"), "Projection": {"ProjectionType": "KEYS_ONLY"}}])
+         LocalSecondaryIndexes=[{"IndexName": "days", "KeySchema": keys("pk", "d"),
+                                 "Projection": {"ProjectionType": "KEYS_ONLY"}}])
     for i in range(30):
         twin("PutItem", TableName="main", Item=item(pk="a", sk=i, kind="odd" if i % 2 else "even", n=i // 10,
                                                     **({"d": f"d{29 - i:02}"} if i % 3 == 0 else {})))
@@ -44,14 +45,17 @@ def test_put_get_update_delete(twin, table):
     key = item(pk="one", sk=N("1.0"))
     assert twin("GetItem", TableName=table, Key=key)["Item"]["m"] == new["m"]
     assert twin("GetItem", TableName=table, Key=key, ConsistentRead=True)["ConsumedCapacity"]["CapacityUnits"] == 1
-    assert twin("GetItem", TableName=table, Key=key, ProjectionExpression="l[2], m.#a.b", ExpressionAttributeNames={"#a": "a"})["Item"] \
+    assert twin("GetItem", TableName=table, Key=key, ProjectionExpression="l[2], m.#a.b",
+                ExpressionAttributeNames={"#a": "a"})["Item"] \
         == item(l=[[b"y"]], m={"a": {"b": 1}})
-    change = dict(TableName=table, Key=key, UpdateExpression="SET l = list_append(l, :l), n = n + :one REMOVE s ADD c :one DELETE ss :x",
+    change = dict(TableName=table, Key=key,
+                  UpdateExpression="SET l = list_append(l, :l), n = n + :one REMOVE s ADD c :one DELETE ss :x",
                   ExpressionAttributeValues=values(l=["end"], one=1, x=SS("x")))
     assert twin("UpdateItem", **change, ReturnValues="UPDATED_OLD")["Attributes"].keys() == {"l", "n", "s", "ss"}
     assert twin("UpdateItem", **change, ReturnValues="UPDATED_NEW")["Attributes"]["n"] == {"N": "1.5"}
     assert twin("GetItem", TableName=table, Key=key)["Item"]["c"] == {"N": "2"}
-    assert twin("UpdateItem", TableName=table, Key=item(pk="one", sk=2), ReturnValues="ALL_NEW")["Attributes"] == item(pk="one", sk=2)
+    assert twin("UpdateItem", TableName=table, Key=item(pk="one", sk=2), ReturnValues="ALL_NEW")["Attributes"] == item(pk="one",
+                                                                                                                       sk=2)
     for sk in (1, 2):
         assert "Attributes" in twin("DeleteItem", TableName=table, Key=item(pk="one", sk=sk), ReturnValues="ALL_OLD",
                                     ConditionExpression="attribute_exists(pk)")
@@ -69,7 +73,8 @@ def test_sources(twin, table):
              ("Query", {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": values(p="source")}),
              ("Scan", {"FilterExpression": "pk = :p", "ExpressionAttributeValues": values(p="source")})]
     for v in (1, 2):
-        twin("UpdateItem", TableName=table, Key=item(pk="source", sk=1), UpdateExpression="SET v = :v", ExpressionAttributeValues=values(v=v))
+        twin("UpdateItem", TableName=table, Key=item(pk="source", sk=1), UpdateExpression="SET v = :v",
+             ExpressionAttributeValues=values(v=v))
         for operation, body in reads:
             got = twin(operation, TableName=table, **body)
             assert got.get("Item") == item(pk="source", sk=1, v=v) or got["Items"] == [item(pk="source", sk=1, v=v)]
@@ -88,7 +93,8 @@ def test_a_write_pays_for_its_indexes(twin, table):
 
     assert put(x="x" * 1500)["CapacityUnits"] == 2
     got = put(kind="k", n=1, d="day")
-    assert got["GlobalSecondaryIndexes"]["kinds"]["CapacityUnits"] == 1 and got["LocalSecondaryIndexes"]["days"]["CapacityUnits"] == 1
+    assert got["GlobalSecondaryIndexes"]["kinds"]["CapacityUnits"] == 1
+    assert got["LocalSecondaryIndexes"]["days"]["CapacityUnits"] == 1
     assert put(kind="l", n=1, d="day")["GlobalSecondaryIndexes"]["kinds"]["CapacityUnits"] == 2, "one entry goes, one comes"
     assert twin("DeleteItem", TableName=table, Key=item(pk="paid", sk=1))["ConsumedCapacity"]["CapacityUnits"] >= 3
 
@@ -104,14 +110,16 @@ def test_a_write_pays_for_its_indexes(twin, table):
     (invalid(MISMATCH), "DeleteItem", dict(Key={})),
     (invalid("Missing the key sk in the item"), "PutItem", dict(Item=item(pk="a"))),
     (invalid("Type mismatch for key sk expected: N actual: S"), "PutItem", dict(Item=item(pk="a", sk="1"))),
-    (invalid("The AttributeValue for a key attribute cannot contain an empty string value"), "PutItem", dict(Item=item(pk="", sk=1))),
+    (invalid("The AttributeValue for a key attribute cannot contain an empty string value"), "PutItem",
+     dict(Item=item(pk="", sk=1))),
     (invalid("Item size has exceeded the maximum allowed size"), "PutItem", dict(Item=item(pk="a", sk=99, x="x" * 409600))),
     (invalid("Item size to update has exceeded the maximum allowed size"), "UpdateItem", dict(
         Key=ONE, UpdateExpression="SET x = :x", ExpressionAttributeValues=values(x="x" * 409600))),
     (invalid("Type mismatch for Index Key kind"), "PutItem", dict(Item=item(pk="a", sk=99, kind=7))),
     (invalid("An string set  may not be empty"), "PutItem", dict(Item={**ONE, "ss": {"SS": []}})),
     (invalid("Input collection [x, x] contains duplicates"), "PutItem", dict(Item={**ONE, "ss": {"SS": ["x", "x"]}})),
-    (invalid("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"), "PutItem", dict(Item={**ONE, "x": {}})),
+    (invalid("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"), "PutItem",
+     dict(Item={**ONE, "x": {}})),
     (invalid("ReturnValues can only be ALL_OLD or NONE"), "PutItem", dict(Item=ONE, ReturnValues="ALL_NEW")),
     (invalid("ReturnValues can only be ALL_OLD or NONE"), "DeleteItem", dict(Key=ONE, ReturnValues="UPDATED_NEW")),
     (invalid("failed to satisfy constraint: Member must satisfy enum value set"), "PutItem", dict(Item=ONE, ReturnValues="SOME")),
@@ -159,11 +167,14 @@ QUERY = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": value
 @pytest.mark.parametrize("more, expected", [
     ({}, range(30)),
     ({"ScanIndexForward": False, "Limit": 3}, [29, 28, 27]),
-    ({"KeyConditionExpression": "pk = :p AND sk BETWEEN :f AND :t", "ExpressionAttributeValues": values(p="a", f=3, t=5)}, [3, 4, 5]),
+    ({"KeyConditionExpression": "pk = :p AND sk BETWEEN :f AND :t", "ExpressionAttributeValues": values(p="a", f=3, t=5)},
+     [3, 4, 5]),
     ({"KeyConditionExpression": "pk = :p AND sk >= :f", "ExpressionAttributeValues": values(p="a", f=28)}, [28, 29]),
     ({"FilterExpression": "n = :n", "ExpressionAttributeValues": values(p="a", n=2)}, range(20, 30)),
-    ({"IndexName": "kinds", "KeyConditionExpression": "kind = :p AND n < :n", "ExpressionAttributeValues": values(p="even", n=1)}, [0, 2, 4, 6, 8]),
-    ({"IndexName": "days", "KeyConditionExpression": "pk = :p AND begins_with(d, :d)", "ExpressionAttributeValues": values(p="a", d="d1")},
+    ({"IndexName": "kinds", "KeyConditionExpression": "kind = :p AND n < :n", "ExpressionAttributeValues": values(p="even", n=1)},
+     [0, 2, 4, 6, 8]),
+    ({"IndexName": "days", "KeyConditionExpression": "pk = :p AND begins_with(d, :d)",
+      "ExpressionAttributeValues": values(p="a", d="d1")},
      [18, 15, 12]),
     ({"IndexName": "days", "ConsistentRead": True, "ScanIndexForward": False}, range(0, 30, 3)),
     ({"ExpressionAttributeValues": values(p="nobody")}, []),
@@ -192,7 +203,8 @@ def test_pages(twin, table):
         body = {"TableName": table, "Limit": 7, "ScanIndexForward": forward, **QUERY}
         assert pages(twin, "Query", body, 7) == list(range(30))[::1 if forward else -1]
         # Ten items of an index share each key.
-        body = {**body, "IndexName": "kinds", "KeyConditionExpression": "kind = :p", "ExpressionAttributeValues": values(p="odd"), "Limit": 2}
+        body = {**body, "IndexName": "kinds", "KeyConditionExpression": "kind = :p", "ExpressionAttributeValues": values(p="odd"),
+                "Limit": 2}
         assert pages(twin, "Query", body, 2) == list(range(1, 30, 2))[::1 if forward else -1]
     assert sorted(pages(twin, "Scan", {"TableName": table, "Limit": 4, "FilterExpression": "pk = :p",
                                        "ExpressionAttributeValues": values(p="a")}, 4)) == list(range(30))
@@ -204,7 +216,8 @@ def test_pages(twin, table):
 def test_a_page_ends_at_a_megabyte(twin, table):
     for i in range(12):
         twin("PutItem", TableName=table, Item=item(pk="big", sk=i, x="x" * 100000))
-    body = {"TableName": table, "KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": values(p="big"), "Select": "COUNT"}
+    body = {"TableName": table, "KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": values(p="big"),
+            "Select": "COUNT"}
     counts = [p["Count"] for p in twin.pages("Query", **body)]
     assert counts == [11, 1], "the item that passes the mark is part of the page"
     for i in range(12):
@@ -225,7 +238,8 @@ def test_a_page_ends_at_a_megabyte(twin, table):
     (invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request"), "Query", {}),
     (invalid("Consistent reads are not supported on global secondary indexes"), "Query", dict(
         IndexName="kinds", ConsistentRead=True, KeyConditionExpression="kind = :p", ExpressionAttributeValues=values(p="a"))),
-    (invalid("Consistent reads are not supported on global secondary indexes"), "Scan", dict(IndexName="kinds", ConsistentRead=True)),
+    (invalid("Consistent reads are not supported on global secondary indexes"), "Scan",
+     dict(IndexName="kinds", ConsistentRead=True)),
     (invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: sk"), "Query", dict(
         QUERY, FilterExpression="sk > :s", ExpressionAttributeValues=values(p="a", s=1))),
     (invalid("failed to satisfy constraint: Member must have value greater than or equal to 1"), "Query", dict(QUERY, Limit=0)),
@@ -236,7 +250,8 @@ def test_a_page_ends_at_a_megabyte(twin, table):
     (invalid("less than"), "Scan", dict(Segment=4, TotalSegments=4)),
     (invalid("TotalSegments"), "Scan", dict(Segment=0)),
     (invalid("Invalid FilterExpression: Syntax error"), "Scan", dict(FilterExpression="n >")),
-    (invalid("Cannot specify the ProjectionExpression when choosing to get"), "Query", dict(QUERY, Select="COUNT", ProjectionExpression="n")),
+    (invalid("Cannot specify the ProjectionExpression when choosing to get"), "Query",
+     dict(QUERY, Select="COUNT", ProjectionExpression="n")),
     (invalid(""), "Scan", dict(IndexName="days", Select="ALL_PROJECTED_ATTRIBUTES", AttributesToGet=["n"])),
 ])
 def test_reads_refused(twin, table, error, operation, body):
@@ -297,7 +312,8 @@ def test_transactions(twin, table):
     got = twin("TransactGetItems", TransactItems=[get(1, "txn"), get(2, "txn", ProjectionExpression="c"), get(3, "txn")])
     assert got["Responses"] == [{"Item": item(pk="txn", sk=1)}, {"Item": item(c=1)}, {}]
     twin.refuse("IdempotentParameterMismatchException", "", "TransactWriteItems", TransactItems=actions[:1], **token)
-    refused = twin.refuse("TransactionCanceledException", "[ConditionalCheckFailed, None, None, None]", "TransactWriteItems", TransactItems=actions)
+    refused = twin.refuse("TransactionCanceledException", "[ConditionalCheckFailed, None, None, None]", "TransactWriteItems",
+                          TransactItems=actions)
     assert refused.body["CancellationReasons"][0]["Item"] == item(pk="txn", sk=1)
     assert refused.body["CancellationReasons"][1] == {"Code": "None"}
 
@@ -324,8 +340,10 @@ def test_transactions_refused(twin, table, error, operation, actions):
 def test_statements(twin, table):
     twin("ExecuteStatement", Statement="INSERT INTO main VALUE {'pk': 'ql', 'sk': ?, 'n': 5}", Parameters=[{"N": "1"}])
     twin("ExecuteStatement", Statement="UPDATE main SET n = n + 1 WHERE pk = 'ql' AND sk = 1")
-    assert twin("ExecuteStatement", Statement="SELECT n FROM main WHERE pk = ? AND sk = 1", Parameters=[{"S": "ql"}])["Items"] == [item(n=6)]
-    got = twin("BatchExecuteStatement", Statements=[{"Statement": f"SELECT * FROM main WHERE pk = 'ql' AND sk = {sk}"} for sk in (1, 2)])
+    assert twin("ExecuteStatement", Statement="SELECT n FROM main WHERE pk = ? AND sk = 1",
+                Parameters=[{"S": "ql"}])["Items"] == [item(n=6)]
+    got = twin("BatchExecuteStatement", Statements=[{"Statement": f"SELECT * FROM main WHERE pk = 'ql' AND sk = {sk}"}
+                                                    for sk in (1, 2)])
     assert got["Responses"] == [{"TableName": table, "Item": item(pk="ql", sk=1, n=6)}, {"TableName": table}]
     twin("ExecuteTransaction", TransactStatements=[{"Statement": "DELETE FROM main WHERE pk = 'ql' AND sk = 1"},
                                                    {"Statement": "INSERT INTO main VALUE {'pk': 'ql', 'sk': 2}"}])

@@ -64,7 +64,8 @@ def test_queries(ddb, thread):
     assert subjects(KeyConditionExpression="(#0 = :0 AND #1 BETWEEN :1 AND :2)", IndexName="by_view", ScanIndexForward=False,
                     ExpressionAttributeNames=names("kind", "view"), ExpressionAttributeValues=numbered("odd", 11, 15)) \
         == ["t15", "t13", "t11"]
-    assert len(subjects(KeyConditionExpression="(#0 = :0 AND begins_with (#1, :1))", Limit=3, ExpressionAttributeNames=names("forum", "subject"),
+    assert len(subjects(KeyConditionExpression="(#0 = :0 AND begins_with (#1, :1))", Limit=3,
+                        ExpressionAttributeNames=names("forum", "subject"),
                         ExpressionAttributeValues=numbered("f", "t1"))) == 10
     assert len(subjects(KeyConditionExpression="#0 = :0", FilterExpression="(#1 IN (:1, :2, :3) OR attribute_not_exists (#2))",
                         ProjectionExpression="#3", ExpressionAttributeNames=names("forum", "view", "kind", "subject"),
@@ -75,7 +76,8 @@ def test_queries(ddb, thread):
 
 def test_transactions(ddb, thread):
     exists = {"ConditionExpression": "attribute_exists (#0)", "ExpressionAttributeNames": names("kind")}
-    put = {"Put": {"TableName": thread, "Item": item(forum="g", subject="1", version=1), "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+    put = {"Put": {"TableName": thread, "Item": item(forum="g", subject="1", version=1),
+                   "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
                    "ConditionExpression": "(attribute_not_exists (#0) AND attribute_not_exists (#1))",
                    "ExpressionAttributeNames": names("forum", "version")}}
     ddb.transact_write_items(ClientRequestToken="token", TransactItems=[
@@ -87,6 +89,7 @@ def test_transactions(ddb, thread):
         ddb.transact_write_items(TransactItems=[put], **TOTAL)
     assert cancelled.value.response["CancellationReasons"] == [
         {"Code": "ConditionalCheckFailed", "Message": "The conditional request failed", "Item": put["Put"]["Item"]}]
-    got = ddb.transact_get_items(TransactItems=[{"Get": {"TableName": thread, "Key": item(forum="f", subject=s)}} for s in ("t00", "t02")],
+    got = ddb.transact_get_items(TransactItems=[{"Get": {"TableName": thread, "Key": item(forum="f", subject=s)}}
+                                                for s in ("t00", "t02")],
                                  **TOTAL)
     assert [r.get("Item", {}).get("view") for r in got["Responses"]] == [{"N": "5"}, None]

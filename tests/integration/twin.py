@@ -20,7 +20,8 @@ from doors import Database, HttpDoor, MsgpackDoor, READS, Refused
 CACHED = {"GetItem", "BatchGetItem", "Query", "Scan"}
 METERED = READS | {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems", "ExecuteStatement",
                    "BatchExecuteStatement", "ExecuteTransaction"}
-VOLATILE = {"CreationDateTime", "CreationRequestDateTime", "TableId", "LatestStreamArn", "LatestStreamLabel", "StreamArn", "StreamLabel",
+VOLATILE = {"CreationDateTime", "CreationRequestDateTime", "TableId", "LatestStreamArn", "LatestStreamLabel", "StreamArn",
+            "StreamLabel",
             "ShardId", "ShardIterator", "NextShardIterator", "StartingSequenceNumber", "EndingSequenceNumber", "SequenceNumber",
             "ApproximateCreationDateTime", "eventID", "LastUpdateToPayPerRequestDateTime", "LastIncreaseDateTime",
             "LastDecreaseDateTime", "NextToken", "EarliestRestorableDateTime", "LatestRestorableDateTime", "LastUpdateDateTime",
@@ -37,7 +38,7 @@ def constant(answer):
 
 
 class Side:
-    """One daemon behind one door. What it made up itself (an ARN of a stream) is known by the answer's path."""
+    """One daemon behind one door; a key, too, for what this daemon made up itself (a stream's ARN)."""
 
     def __init__(self, kind, daemon):
         self.door = kind(daemon)

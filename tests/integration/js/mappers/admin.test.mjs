@@ -11,8 +11,10 @@ let admin, base;
 
 // It takes port 0 and prints the one that it got.
 withDaemon(async (_, endpoint) => {
-  admin = spawn(process.execPath, [path.join(home, 'dynamodb-admin.js'), '--host', '127.0.0.1', '--port', '0'],
-    { env: { ...process.env, DYNAMO_ENDPOINT: endpoint }, stdio: ['ignore', 'pipe', 'inherit'] });
+  admin = spawn(process.execPath, [path.join(home, 'dynamodb-admin.js'), '--host', '127.0.0.1', '--port', '0'], {
+    env: { ...process.env, DYNAMO_ENDPOINT: endpoint },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   base = await new Promise((resolve, reject) => {
     let text = '';
     admin.stdout.on('data', (chunk) => {
@@ -23,10 +25,16 @@ withDaemon(async (_, endpoint) => {
     admin.on('exit', (code) => reject(new Error(`dynamodb-admin ended with ${code}`)));
   });
 });
-after(() => { admin?.kill(); });
+after(() => {
+  admin?.kill();
+});
 
 async function ask(method, url, body) {
-  const answer = await fetch(base + url, { method, headers: { 'content-type': 'application/json' }, body: body && JSON.stringify(body) });
+  const answer = await fetch(base + url, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: body && JSON.stringify(body),
+  });
   const text = await answer.text();
   assert.ok(answer.ok, `${method} ${url}: ${answer.status} ${text}`);
   return text;
@@ -35,12 +43,35 @@ const items = async (query) => JSON.parse(await ask('GET', `/tables/shop/items?$
 
 test('tables', async () => {
   await ask('POST', '/create-table', {
-    TableDefinition: { TableName: 'shop', HashAttributeName: 'pk', HashAttributeType: 'S', RangeAttributeName: 'n', RangeAttributeType: 'N',
-      ReadCapacityUnits: 3, WriteCapacityUnits: 3 },
+    TableDefinition: {
+      TableName: 'shop',
+      HashAttributeName: 'pk',
+      HashAttributeType: 'S',
+      RangeAttributeName: 'n',
+      RangeAttributeType: 'N',
+      ReadCapacityUnits: 3,
+      WriteCapacityUnits: 3,
+    },
     SecondaryIndexes: [
-      { IndexName: 'by-kind', IndexType: 'global', HashAttributeName: 'kind', HashAttributeType: 'S', RangeAttributeName: 'n', RangeAttributeType: 'N',
-        ReadCapacityUnits: 3, WriteCapacityUnits: 3 },
-      { IndexName: 'by-name', IndexType: 'local', HashAttributeName: 'pk', HashAttributeType: 'S', RangeAttributeName: 'name', RangeAttributeType: 'S' }],
+      {
+        IndexName: 'by-kind',
+        IndexType: 'global',
+        HashAttributeName: 'kind',
+        HashAttributeType: 'S',
+        RangeAttributeName: 'n',
+        RangeAttributeType: 'N',
+        ReadCapacityUnits: 3,
+        WriteCapacityUnits: 3,
+      },
+      {
+        IndexName: 'by-name',
+        IndexType: 'local',
+        HashAttributeName: 'pk',
+        HashAttributeType: 'S',
+        RangeAttributeName: 'name',
+        RangeAttributeType: 'S',
+      },
+    ],
   });
   assert.match(await ask('GET', '/'), /\/tables\/shop/);
   const [table] = JSON.parse(await ask('GET', '/api/tables'));
@@ -53,7 +84,13 @@ test('tables', async () => {
 
 test('items', async () => {
   for (let n = 0; n < 60; n++) {
-    await ask('PUT', '/tables/shop/add-item', { pk: 'p', n, kind: n % 2 ? 'odd' : 'even', name: `name ${n}`, nested: { list: [n, null, true] } });
+    await ask('PUT', '/tables/shop/add-item', {
+      pk: 'p',
+      n,
+      kind: n % 2 ? 'odd' : 'even',
+      name: `name ${n}`,
+      nested: { list: [n, null, true] },
+    });
   }
   assert.match(await ask('GET', '/tables/shop'), /by-kind/);
   assert.match(await ask('GET', `/tables/shop/items/${encodeURIComponent('p,7')}`), /name 7/);
@@ -68,10 +105,20 @@ test('items', async () => {
     if (!page.nextKey) break;
     page = await items({ startKey: decodeURIComponent(page.nextKey) });
   }
-  assert.deepEqual(seen, Array.from({ length: 60 }, (_, n) => n).filter((n) => n !== 8));
-  const odd = await items({ operationType: 'query', queryableSelection: 'by-kind', pageSize: 100,
-    filters: JSON.stringify({ kind: { type: 'S', value: 'odd', operator: '=' }, n: { type: 'N', value: '50', operator: '>' } }) });
-  assert.deepEqual(odd.Items.map((i) => i.n), [51, 53, 55, 57, 59]);
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 60 }, (_, n) => n).filter((n) => n !== 8),
+  );
+  const odd = await items({
+    operationType: 'query',
+    queryableSelection: 'by-kind',
+    pageSize: 100,
+    filters: JSON.stringify({ kind: { type: 'S', value: 'odd', operator: '=' }, n: { type: 'N', value: '50', operator: '>' } }),
+  });
+  assert.deepEqual(
+    odd.Items.map((i) => i.n),
+    [51, 53, 55, 57, 59],
+  );
   const named = await items({ filters: JSON.stringify({ name: { type: 'S', value: 'name 1', operator: 'begins_with' } }) });
   assert.equal(named.Items.length, 11);
 });
