@@ -2,22 +2,29 @@
 #
 # Layers are archives, linked upper to lower: a call that points upwards fails at link.
 #   libprotocol.a <- libstore.a <- libproxy.a <- dynaxd      libprotocol.a <- libdynax <- dynax
-# SAN=address|undefined|thread on any target builds apart, under build/SAN; so does FAULTS=1 (proxy/fault_point.h).
+# SAN=address|undefined|thread on any target builds apart, under build/SAN. FAULTS=1 builds the proxy apart, under faults/
+# there, with its fault points (proxy/fault_point.h). V=1 shows the commands.
 
 VERSION := 0.1.0
 PREFIX  ?= /usr/local
 DESTDIR ?=
-CC      ?= gcc
 SAN     ?=
 FAULTS  ?=
+V       ?=
+CORES   := $(shell nproc)
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 
-B := build$(if $(SAN),/$(SAN))$(if $(FAULTS),/faults)
+# S holds what knows nothing of faults, B the rest.
+S := build$(if $(SAN),/$(SAN))
+B := $(S)$(if $(FAULTS),/faults)
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
 	-Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wno-format-nonliteral \
 	$(if $(WERROR),-Werror)
 OPT  := $(if $(SAN),-O1 -fno-omit-frame-pointer -fsanitize=$(SAN) $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=all),-O2)
-CPPFLAGS += -I. -D_GNU_SOURCE -DDYNAX_VERSION='"$(VERSION)"' -DMDB_MAXKEYSIZE=511 $(if $(FAULTS),-DDYNAX_FAULTS)
+CPPFLAGS += -I. -D_GNU_SOURCE -DDYNAX_VERSION='"$(VERSION)"' -DMDB_MAXKEYSIZE=511
 CFLAGS   += -std=c17 -g $(OPT) -fPIC -pthread $(WARN)
 LDFLAGS  += -pthread $(if $(SAN),-fsanitize=$(SAN))
 
@@ -27,7 +34,7 @@ PROXY_LIBS    := -levent -levent_pthreads -lhttp_parser
 CLIENT_LIBS   := -levent_core
 
 src = $(wildcard $(1)/*.c)
-obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
+obj = $(patsubst %.c,$(S)/obj/%.o,$(filter-out proxy/%,$(1))) $(patsubst %.c,$(B)/obj/%.o,$(filter proxy/%,$(1)))
 
 PROTOCOL_SRC := $(call src,protocol)
 STORE_SRC    := $(call src,store) $(call src,store/engine)
@@ -35,13 +42,13 @@ PROXY_SRC    := $(filter-out proxy/main.c,$(call src,proxy))
 CLIENT_SRC   := $(call src,protocol/client)
 TOOLS_SRC    := $(call src,tools) $(call src,bench/load)
 
-ARCHIVES := $(B)/libprotocol.a $(B)/libstore.a $(B)/libproxy.a $(B)/libdynax.a
-PROGRAMS := $(B)/dynaxd $(B)/dynax
-TESTS    := $(B)/test-protocol $(B)/test-store $(B)/test-proxy $(B)/test-client
+ARCHIVES := $(S)/libprotocol.a $(S)/libstore.a $(B)/libproxy.a $(S)/libdynax.a
+PROGRAMS := $(B)/dynaxd $(S)/dynax
+TESTS    := $(S)/test-protocol $(S)/test-store $(B)/test-proxy $(S)/test-client
 BENCHES  := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all run bench format clean help
-all: $(PROGRAMS) $(B)/libdynax.a $(B)/libdynax.so
+all: $(PROGRAMS) $(S)/libdynax.a $(S)/libdynax.so
 
 include mk/deps.mk
 include mk/test.mk
@@ -49,13 +56,14 @@ include mk/install.mk
 
 # Serve from ./dynax-data until Ctrl-C.
 run: deps
-	$(MAKE) all
+	+@$(MAKE) --no-print-directory -j$(CORES) all
 	$(B)/dynaxd --data dynax-data
 
 bench: all $(BENCHES)
 
 format:
-	clang-format -i $(shell git ls-files '*.c' '*.h')
+	$(call install-packages,clang-format)
+	git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:
 	rm -rf build
@@ -70,46 +78,76 @@ help:
 	@echo 'make install      PREFIX=/usr/local DESTDIR='
 	@echo 'make deps         install the packages needed; deps-test: those of the tests too'
 	@echo 'make format       clang-format          make clean         remove build/'
-	@echo 'SAN=address|undefined|thread on any target builds apart, under build/SAN'
+	@echo 'SAN=address|undefined|thread on any target builds apart, under build/SAN; V=1 shows the commands'
 
 ## ---- building ----
 
-$(B)/obj/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+Q   := $(if $(V),,@)
+say = $(if $(V),,@echo '  $(1)	$@')
+link = $(Q)$(CC) $(LDFLAGS) $(filter %.o %.a,$^) -o $@
 
-$(B)/libprotocol.a: $(call obj,$(PROTOCOL_SRC))
-$(B)/libstore.a: $(call obj,$(STORE_SRC))
+# What is compiled or linked otherwise is made again. (-Werror changes nothing in an object.)
+FLAGS := $(CC) $(CPPFLAGS) $(filter-out -Werror,$(CFLAGS)) $(LDFLAGS)
+$(S)/flags: export FLAGS := $(FLAGS)
+$(S)/flags: FORCE
+	@mkdir -p $(@D) && { [ "$$FLAGS" = "$$(cat $@ 2>/dev/null)" ] || printf '%s\n' "$$FLAGS" >$@; }
+FORCE:
+
+define compile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+endef
+
+$(S)/obj/%.o: %.c $(S)/flags
+	$(compile)
+ifdef FAULTS
+$(B)/obj/%.o: CPPFLAGS += -DDYNAX_FAULTS
+$(B)/obj/%.o: %.c $(S)/flags
+	$(compile)
+endif
+
+$(S)/libprotocol.a: $(call obj,$(PROTOCOL_SRC))
+$(S)/libstore.a: $(call obj,$(STORE_SRC))
 $(B)/libproxy.a: $(call obj,$(PROXY_SRC))
-$(B)/libdynax.a: $(call obj,$(CLIENT_SRC) $(PROTOCOL_SRC))
+$(S)/libdynax.a: $(call obj,$(CLIENT_SRC) $(PROTOCOL_SRC))
 $(ARCHIVES):
+	$(call say,AR)
 	@rm -f $@
-	ar rcs $@ $^
+	$(Q)ar rcs $@ $^
 
-$(B)/libdynax.so: $(call obj,$(CLIENT_SRC) $(PROTOCOL_SRC)) protocol/client/dynax.map
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libdynax.so.0 -Wl,-z,defs -Wl,--version-script=protocol/client/dynax.map \
-		$(filter %.o,$^) -o $@ $(CLIENT_LIBS) $(PROTOCOL_LIBS)
+$(S)/libdynax.so: $(call obj,$(CLIENT_SRC) $(PROTOCOL_SRC)) protocol/client/dynax.map
+	$(call say,LD)
+	$(link) -shared -Wl,-soname,libdynax.so.0 -Wl,-z,defs -Wl,--version-script=protocol/client/dynax.map \
+		$(CLIENT_LIBS) $(PROTOCOL_LIBS)
 
-$(B)/dynaxd: $(call obj,proxy/main.c) $(B)/libproxy.a $(B)/libstore.a $(B)/libprotocol.a
-	$(CC) $(LDFLAGS) $^ -o $@ $(PROXY_LIBS) $(STORE_LIBS) $(PROTOCOL_LIBS)
+$(B)/dynaxd: $(call obj,proxy/main.c) $(B)/libproxy.a $(S)/libstore.a $(S)/libprotocol.a
+	$(call say,LD)
+	$(link) $(PROXY_LIBS) $(STORE_LIBS) $(PROTOCOL_LIBS)
 
-$(B)/dynax: $(call obj,$(TOOLS_SRC)) $(B)/libdynax.a
-	$(CC) $(LDFLAGS) $^ -o $@ $(CLIENT_LIBS) $(PROTOCOL_LIBS)
+$(S)/dynax: $(call obj,$(TOOLS_SRC)) $(S)/libdynax.a
+	$(call say,LD)
+	$(link) $(CLIENT_LIBS) $(PROTOCOL_LIBS)
 
-$(B)/bench/%: $(B)/obj/bench/%.o $(B)/libproxy.a $(B)/libstore.a $(B)/libprotocol.a
+$(B)/bench/%: $(S)/obj/bench/%.o $(B)/libproxy.a $(S)/libstore.a $(S)/libprotocol.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) $^ -o $@ -lmsgpackc $(PROXY_LIBS) $(STORE_LIBS) $(PROTOCOL_LIBS)
+	$(call say,LD)
+	$(link) -lmsgpackc $(PROXY_LIBS) $(STORE_LIBS) $(PROTOCOL_LIBS)
 
 ## ---- unit tests: a layer's tests link its archive and those below, nothing above ----
 
 SUPPORT := $(call obj,$(call src,tests/support))
-$(B)/test-protocol: $(call obj,$(call src,tests/unit/protocol)) $(SUPPORT) $(B)/libprotocol.a
-	$(CC) $(LDFLAGS) $^ -o $@ -lcriterion -lmsgpackc -lgmp $(PROTOCOL_LIBS)
-$(B)/test-store: $(call obj,$(call src,tests/unit/store) $(call src,tests/unit/store/engine)) $(SUPPORT) $(B)/libstore.a $(B)/libprotocol.a
-	$(CC) $(LDFLAGS) $^ -o $@ -lcriterion $(STORE_LIBS) $(PROTOCOL_LIBS)
-$(B)/test-proxy: $(call obj,$(call src,tests/unit/proxy)) $(SUPPORT) $(B)/libproxy.a $(B)/libstore.a $(B)/libprotocol.a
-	$(CC) $(LDFLAGS) $^ -o $@ -lcriterion $(PROXY_LIBS) $(STORE_LIBS) $(PROTOCOL_LIBS)
-$(B)/test-client: $(call obj,$(call src,tests/unit/client)) $(SUPPORT) $(B)/libdynax.a
-	$(CC) $(LDFLAGS) $^ -o $@ -lcriterion $(CLIENT_LIBS) $(PROTOCOL_LIBS)
+$(S)/test-protocol: $(call obj,$(call src,tests/unit/protocol)) $(SUPPORT) $(S)/libprotocol.a
+	$(call say,LD)
+	$(link) -lcriterion -lmsgpackc -lgmp $(PROTOCOL_LIBS)
+$(S)/test-store: $(call obj,$(call src,tests/unit/store) $(call src,tests/unit/store/engine)) $(SUPPORT) $(S)/libstore.a $(S)/libprotocol.a
+	$(call say,LD)
+	$(link) -lcriterion $(STORE_LIBS) $(PROTOCOL_LIBS)
+$(B)/test-proxy: $(call obj,$(call src,tests/unit/proxy)) $(SUPPORT) $(B)/libproxy.a $(S)/libstore.a $(S)/libprotocol.a
+	$(call say,LD)
+	$(link) -lcriterion $(PROXY_LIBS) $(STORE_LIBS) $(PROTOCOL_LIBS)
+$(S)/test-client: $(call obj,$(call src,tests/unit/client)) $(SUPPORT) $(S)/libdynax.a
+	$(call say,LD)
+	$(link) -lcriterion $(CLIENT_LIBS) $(PROTOCOL_LIBS)
 
--include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(sort $(S)/obj $(B)/obj) -name '*.d' 2>/dev/null)

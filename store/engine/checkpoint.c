@@ -251,6 +251,8 @@ static enum err checkpoint(struct checkpoint *c)
 		atomic_store(&e->c.lsn, c->lsn);
 	}
 	state_free_dead(e);
+	if (rc == ERR_OK)
+		atomic_store(&e->c.lsn, c->lsn);   /* last: who sees it finds the room made */
 	return rc;
 }
 

@@ -1,6 +1,9 @@
 """daemon - start the dynaxd under test on free ports of 127.0.0.1, and end it by pid.
 
-The binary is build/dynaxd, or what DYNAXD names. Used by every integration test; runs with Debian's python3 alone."""
+The binary is build/dynaxd, or what DYNAXD names. Used by every integration test; runs with Debian's python3 alone.
+
+A daemon that ends with a status of its own, or writes a sanitizer's report, fails the test that uses it, whatever the test
+itself looks at: leave by `with`, or call end()."""
 
 import os
 import re
@@ -13,6 +16,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BINARY = os.environ.get("DYNAXD", os.path.join(ROOT, "build", "dynaxd"))
 READY = re.compile(r"ready: http ([\d.]+):(\d+), msgpack ([\d.]+):(\d+), admin ([\d.]+):(\d+)")
+SANITIZER = re.compile(r"(ERROR|WARNING|SUMMARY): \w+Sanitizer|: runtime error: ")
 
 
 class Daemon:
@@ -20,8 +24,9 @@ class Daemon:
 
     def __init__(self, *options, data=None, env=None, timeout=20):
         self.data = data
+        self.killed = False             # on purpose
         where = ["--data", data] if data else ["--memory"]
-        self.log = tempfile.TemporaryFile(mode="w+")
+        self.log = tempfile.TemporaryFile(mode="a+")     # shared with the process: appending, reads move nothing
         self.process = subprocess.Popen(
             [BINARY, *where, "--http", "127.0.0.1:0", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", *options],
             stdout=subprocess.PIPE, stderr=self.log, text=True, env={**os.environ, **(env or {})})
@@ -60,7 +65,7 @@ class Daemon:
         self.log.seek(0)
         return self.log.read()
 
-    def stop(self, timeout=30):
+    def stop(self, timeout=60):
         """SIGTERM and wait; returns the exit status."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
@@ -72,9 +77,17 @@ class Daemon:
     def kill(self):
         """SIGKILL, if it still runs."""
         if self.process.poll() is None:
+            self.killed = True
             self.process.kill()
         self.process.wait()
         self.process.stdout.close()
+
+    def end(self):
+        """SIGTERM, unless it has ended; fails if anything was wrong with it."""
+        status = self.stop()
+        text = self.stderr()
+        if SANITIZER.search(text) or (status != 0 and not self.killed):
+            raise AssertionError(f"dynaxd ended with {status}:\n{text}")
 
     def client(self, service="dynamodb", **more):
         """A boto3 client of this daemon; retries are off, so that a test sees every error."""
@@ -87,8 +100,10 @@ class Daemon:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
-        self.kill()
+    def __exit__(self, failed, *_):
+        if failed:
+            print("dynaxd's log ends:\n" + self.stderr()[-4000:])
+        self.end()
 
 
 class DataDirectory:

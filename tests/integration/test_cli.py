@@ -101,7 +101,7 @@ def test_load_generator(dynax, protocol, depth, more):
     got = json.loads(done.stdout)
     assert got["ops"] > 100 and got["errors"] == 0 and got["misses"] == 0
     assert 0 < got["p50_us"] <= got["p99_us"] <= got["p999_us"]
-    assert got["server_cpu_us_per_op"] > 0
+    assert got["server_cpu_us_per_op"] > 0 or "--rate" in more    # 0 if all the time was one pause of the generator
 
 
 def test_installed_library(dynax, run, tmp_path):

@@ -109,7 +109,8 @@ class Signals(unittest.TestCase):
             d.process.send_signal(signal.SIGTERM)
             time.sleep(0.2)
             d.process.send_signal(signal.SIGTERM)
-            self.assertNotEqual(d.process.wait(timeout=1), 0)
+            self.assertEqual(d.process.wait(timeout=5), 128 + signal.SIGTERM)
+            d.killed = True
 
     def test_reload(self):
         with tempfile.NamedTemporaryFile("w", suffix=".conf") as f, Daemon("--config", f.name) as d, Wire(d.http) as w:

@@ -81,7 +81,7 @@ class HttpWire(unittest.TestCase):
     def setUpClass(cls):
         cls.daemon = Daemon("--head-timeout", "1000", "--body-timeout", "1000", "--write-timeout", "1500",
                             "--idle-timeout", "3000", "--threads", "2")
-        cls.addClassCleanup(cls.daemon.kill)
+        cls.addClassCleanup(cls.daemon.end)
         with cls.wire() as w:
             assert w.send(request("CreateTable", TABLE)).answer()[0] == 200
 

@@ -76,7 +76,7 @@ class MsgpackWire(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.daemon = Daemon("--head-timeout", "1000", "--body-timeout", "1000", "--threads", "2", *cls.OPTIONS)
-        cls.addClassCleanup(cls.daemon.kill)
+        cls.addClassCleanup(cls.daemon.end)
         with Wire(cls.daemon.http) as w:
             assert w.send(request("CreateTable", TABLE)).answer()[0] == 200
             for i in range(100):

@@ -3,22 +3,17 @@
  * Criterion hands tests to their processes through shared memory at addresses of its own choice. The thread sanitizer keeps
  * most of the address space for itself, so that this fails, or crashes. Here each test runs in a plain fork; the few functions
  * that Criterion's macros call are ours, and win over the library's at link. Fixtures work; parameters do not. */
-#if defined(__SANITIZE_THREAD__)
-#define PLAIN_RUNNER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define PLAIN_RUNNER 1
-#endif
-#endif
+#include "tests/support/sanitized.h"
 
 #include <criterion/criterion.h>
 
-#ifdef PLAIN_RUNNER
+#if UNDER_THREAD_SANITIZER
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { TEST_SECONDS = 240 };
@@ -92,31 +87,79 @@ static void run_here(const struct criterion_test *t)
 	exit(EXIT_SUCCESS);
 }
 
-static bool run(const struct criterion_test *t)
+/* ---- the processes ---- */
+
+enum { RUNNING_MAX = 16, SLOW_SECONDS = 5 };
+
+struct running {
+	const struct criterion_test *test;
+	pid_t pid;
+	time_t since;
+};
+
+struct runner {
+	struct running at[RUNNING_MAX];
+	unsigned n, allowed;
+	unsigned tested, failed;
+};
+
+static void start(struct runner *r, const struct criterion_test *t)
 {
-	int status = -1;
 	pid_t pid = fork();
 
 	if (pid == 0)
 		run_here(t);
-	if (pid > 0)
-		waitpid(pid, &status, 0);
-	if (status != 0)
-		fprintf(stderr, "FAILED: %s::%s (status %d)\n", t->category, t->name, status);
-	return status == 0;
+	r->tested++;
+	if (pid < 0) {
+		perror("fork");
+		r->failed++;
+		return;
+	}
+	r->at[r->n++] = (struct running){ .test = t, .pid = pid, .since = time(NULL) };
 }
 
-int main(void)
+/* Wait for one of them. */
+static void reap(struct runner *r)
 {
-	unsigned tested = 0, failed = 0;
+	int status = -1;
+	pid_t pid = wait(&status);
+	unsigned i = 0;
 
+	while (i < r->n && r->at[i].pid != pid)
+		i++;
+	if (i == r->n)
+		return;
+	const struct criterion_test *t = r->at[i].test;
+	long seconds = (long)(time(NULL) - r->at[i].since);
+
+	if (status != 0)
+		fprintf(stderr, "[FAIL] %s::%s: status %d after %ld s\n", t->category, t->name, status, seconds);
+	else if (seconds >= SLOW_SECONDS)
+		fprintf(stderr, "[slow] %s::%s: %ld s\n", t->category, t->name, seconds);
+	r->failed += status != 0;
+	r->at[i] = r->at[--r->n];
+}
+
+/* Of the options of Criterion's runner, -jN. */
+int main(int argc, char **argv)
+{
+	struct runner r = { .allowed = 1 };
+
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], "-j", 2) == 0 && atoi(argv[i] + 2) > 0)
+			r.allowed = (unsigned)atoi(argv[i] + 2);
+	if (r.allowed > RUNNING_MAX)
+		r.allowed = RUNNING_MAX;
 	for (struct criterion_test **t = __start_cr_tst; t < __stop_cr_tst; t++) {
 		if (*t == NULL || (*t)->data->disabled)
 			continue;
-		tested++;
-		failed += !run(*t);
+		while (r.n == r.allowed)
+			reap(&r);
+		start(&r, *t);
 	}
-	fprintf(stderr, "[====] plain runner: tested: %u | failing: %u\n", tested, failed);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	while (r.n > 0)
+		reap(&r);
+	fprintf(stderr, "[====] Synthesis: Tested: %u | Passing: %u | Failing: %u\n", r.tested, r.tested - r.failed, r.failed);
+	return r.failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 #endif

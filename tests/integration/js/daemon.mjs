@@ -1,10 +1,8 @@
 // daemon - start the dynaxd under test on free ports, and end it by pid.
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import path from 'node:path';
 
-const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../..');
-const binary = path.resolve(root, process.env.DYNAXD ?? 'build/dynaxd');
+const binary = path.resolve(process.env.DYNAXD ?? 'build/dynaxd');
 
 export async function startDaemon(...options) {
   const child = spawn(binary, ['--memory', '--http', '127.0.0.1:0', '--listen', '127.0.0.1:0', '--admin', '127.0.0.1:0',

@@ -45,9 +45,11 @@ static bool take(struct fake_conn *c, const struct frame *fr)
 		frame_end(&c->out, at);
 		return true;
 	}
+	fake_serve serve = atomic_load(&c->fake->serve);
+
 	c->seen++;
 	atomic_fetch_add(&c->fake->requests, 1);
-	return c->fake->serve(c, fr);
+	return serve(c, fr);
 }
 
 static void *conn_main(void *arg)

@@ -20,7 +20,7 @@ struct fake_conn {
 typedef bool (*fake_serve)(struct fake_conn *c, const struct frame *fr);
 
 struct fake {
-	fake_serve serve;
+	_Atomic(fake_serve) serve;    /* a test may change it while connections are served */
 	bool silent;             /* never greets */
 	bool one_byte;           /* sends a byte at a time */
 	uint32_t version, max_frame;  /* of its HELLO; 0: the usual */

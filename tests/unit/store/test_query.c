@@ -332,7 +332,7 @@ Test(query, pages_of_equal_index_keys)
 	for (int i = 0; i < 7; i++)
 		cr_assert_eq(memcmp(w.order + 3 * i, back.order + 3 * (6 - i), 2), 0, "%s / %s", w.order, back.order);
 	for (int i = 1; i <= 7; i++) {
-		char one[8];
+		char one[16];
 
 		snprintf(one, sizeof one, "s%d ", i);
 		cr_assert_eq(count_of(w.order, one), 1);

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "tests/support/sanitized.h"
 #include "tests/unit/store/engine/model.h"
 
 enum { KEEP_VIEWS = 6, KEY_MAX = 6200 };
@@ -146,14 +147,14 @@ Test(engine, random_short_keys)
 {
 	static struct run r;
 
-	run(&r, &(struct engine_opts){ .overlay_bytes = 4 << 20 }, 1000);
+	run(&r, &(struct engine_opts){ .overlay_bytes = 4 << 20 }, test_rounds(1000));
 }
 
 Test(engine, random_long_keys)
 {
 	static struct run r = { .long_keys = true };
 
-	run(&r, &(struct engine_opts){ .overlay_bytes = 4 << 20 }, 600);
+	run(&r, &(struct engine_opts){ .overlay_bytes = 4 << 20 }, test_rounds(600));
 }
 
 Test(engine, an_empty_transaction_gets_no_lsn)
