@@ -4,6 +4,7 @@ The daemon's clock stands still and is moved by hand, so that five minutes of bu
 
 import json
 import re
+import time
 import urllib.error
 import urllib.request
 
@@ -182,3 +183,47 @@ def test_clock_bad_requests(served):
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(urllib.request.Request(daemon.admin_url + path, method="POST"), timeout=5)
         assert refused.value.code == 400
+
+
+def test_partiql(served):
+    """Statements are held to the throughput like the operations that they stand for."""
+    daemon, client = served
+    create(client)
+    use_up_writes(client)
+    insert = "INSERT INTO tab VALUE {'pk': '%s'}"
+    with pytest.raises(client.exceptions.ProvisionedThroughputExceededException):
+        client.execute_statement(Statement=insert % "a")
+    advance(daemon, 1)
+    answer = client.batch_execute_statement(Statements=[{"Statement": insert % "a"}, {"Statement": insert % "b"}])
+    assert [r.get("Error", {}).get("Code") for r in answer["Responses"]] == [None, "ProvisionedThroughputExceeded"]
+    with pytest.raises(client.exceptions.TransactionCanceledException) as cancelled:
+        client.execute_transaction(TransactStatements=[{"Statement": insert % "c"}])
+    assert cancelled.value.response["CancellationReasons"][0]["Code"] == "ProvisionedThroughputExceeded"
+    there = client.scan(TableName="tab", ConsistentRead=True)["Items"]
+    assert {"pk": {"S": "a"}} in there and {"pk": {"S": "b"}} not in there and {"pk": {"S": "c"}} not in there
+
+
+def test_stream_has_no_trace(served):
+    """What is refused is in no stream, and expiry is not held up by throughput."""
+    daemon, client = served
+    client.create_table(TableName="tab", KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+                        AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+                        ProvisionedThroughput={"ReadCapacityUnits": 1, "WriteCapacityUnits": 1},
+                        StreamSpecification={"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"})
+    client.update_time_to_live(TableName="tab", TimeToLiveSpecification={"Enabled": True, "AttributeName": "ttl"})
+    put(client, "short", ttl={"N": str(int(time.time()) + 1)})
+    use_up_writes(client)
+    streams = daemon.client("dynamodbstreams")
+    arn = client.describe_table(TableName="tab")["Table"]["LatestStreamArn"]
+    shard = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"][0]["ShardId"]
+    at = streams.get_shard_iterator(StreamArn=arn, ShardId=shard, ShardIteratorType="TRIM_HORIZON")["ShardIterator"]
+    records = streams.get_records(ShardIterator=at)["Records"]
+    assert len(records) == 300
+    used = metric(daemon, "dynax_consumed_units_total", table="tab", index="", use="write")
+    assert used == 300
+    advance(daemon, 3600)
+    deadline = time.monotonic() + 10
+    while "Item" in client.get_item(TableName="tab", Key={"pk": {"S": "short"}}) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert "Item" not in client.get_item(TableName="tab", Key={"pk": {"S": "short"}})
+    assert metric(daemon, "dynax_consumed_units_total", table="tab", index="", use="write") == 300
