@@ -62,6 +62,7 @@ struct cache_shard {
 	_Atomic size_t mask;
 	size_t used;
 	uint64_t max_bytes;
+	uint32_t typical;               /* bytes to fetch of an entry that is likely to be read: their mean, within bounds */
 	struct eviction kept, absent;
 	struct cache_shard_stats stats;
 };

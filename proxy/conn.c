@@ -218,7 +218,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	worker_touch_clock(c->worker);
+	worker_begin(c->worker);
 	conn_ref(c);
 	conn_flush(c);
 	worker_settle(c->worker);
@@ -233,7 +233,7 @@ bool conn_may_take(struct conn *c)
 
 	if (c->state != CONN_STATE_OPEN)
 		return false;
-	if (w->last_ns > w->now_ns && w->last_ns - w->now_ns > WORKER_SLICE_NS) {
+	if (w->last_ns > w->slice_ns && w->last_ns - w->slice_ns > WORKER_SLICE_NS) {
 		c->paused = true;
 		want_resume(c);
 		return false;
@@ -346,14 +346,15 @@ static void read_linger(struct conn *c)
 	worker_return_buf(c->worker, &scratch);
 }
 
-static void read_open(struct conn *c)
+/* True if there is something to serve. */
+static bool read_open(struct conn *c)
 {
 	uint8_t *p = read_room(c);
 	ssize_t n;
 
 	if (p == NULL) {
 		conn_close(c, CONN_NO_MEMORY);
-		return;
+		return false;
 	}
 	n = c->io->read(c, p, CONN_READ);
 	if (n < 0) {
@@ -361,7 +362,7 @@ static void read_open(struct conn *c)
 			conn_close(c, CONN_RESET);
 		else
 			keep_leftover(c);
-		return;
+		return false;
 	}
 	if (n == 0) {
 		c->eof = true;
@@ -371,7 +372,7 @@ static void read_open(struct conn *c)
 		c->due_bytes += (size_t)n;
 		metrics_count(c->worker->metrics, METRIC_BYTES_IN, (uint64_t)n);
 	}
-	run_door(c);
+	return true;
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
@@ -380,14 +381,16 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	worker_touch_clock(c->worker);
-	conn_ref(c);
-	if (c->state == CONN_STATE_OPEN)
-		read_open(c);
-	else if (c->state == CONN_STATE_LINGERING)
+	if (c->state == CONN_STATE_LINGERING)
 		read_linger(c);
-	worker_settle(c->worker);
-	conn_unref(c);
+	else if (c->state == CONN_STATE_OPEN && read_open(c))
+		worker_gather(c->worker, c);
+}
+
+void conn_serve(struct conn *c)
+{
+	if (c->state == CONN_STATE_OPEN)
+		run_door(c);
 }
 
 /* ---- calls ---- */

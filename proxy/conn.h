@@ -52,6 +52,9 @@ struct conn;
 struct conn_door {
 	const char *name;
 	bool (*open)(struct conn *c);         /* make c->door_state */
+	/* Bytes came in, and input() is to follow soon: begin to fetch what it will need. They stay where they are until then. NULL
+	 * if there is nothing to be gained. */
+	void (*look)(struct conn *c);
 	void (*input)(struct conn *c);        /* take what it can from conn_input() */
 	void (*closed)(struct conn *c);       /* free c->door_state */
 };
@@ -125,6 +128,8 @@ void conn_call_end(struct conn *c);
 
 /* ---- for the worker ---- */
 void conn_flush(struct conn *c);
+/* input(), for what was read. */
+void conn_serve(struct conn *c);
 /* input() again, for what was left over. */
 void conn_resume(struct conn *c);
 /* Look at the deadlines. */

@@ -396,4 +396,4 @@ static void door_input(struct conn *c)
 		;
 }
 
-const struct conn_door door_http = { "http", door_open, door_input, door_closed };
+const struct conn_door door_http = { "http", door_open, NULL, door_input, door_closed };

@@ -1,10 +1,12 @@
 /* door_msgpack - frames in, frames out (protocol/PROTOCOL.md).
  *
- *    input: decode a whole batch of frames -> simple GetItem hits straight into the output (fast_get.h)
- *                                          -> the rest, one call each -> dispatch -> finish -> frame
+ *    look:  decode a batch of frames, begin to fetch what their answers need
+ *    input: run them -> simple GetItem hits straight into the output (fast_get.h)
+ *                    -> the rest, one call each -> dispatch -> finish -> frame
  *
  * D1. A request is copied to its call's arena and checked there before anything else sees it.
  * D2. Answers come in the order in which they are ready.
+ * D3. Slots that look filled hold no longer than the input they point into: until input() or closed().
  *
  * Threads: the connection's worker. Here is nothing about sockets and deadlines (conn.h). */
 #include <stdarg.h>
@@ -16,11 +18,9 @@
 #include "proxy/conn.h"
 #include "proxy/fast_get.h"
 
-enum { BATCH = 64 };
-
-struct msgpack {
-	bool greeted;
-	size_t max_frame;      /* of what the peer takes */
+enum {
+	BATCH = 64,            /* frames of one connection decoded together */
+	LOOK = 256             /* frames of all gathered connections */
 };
 
 struct slot {
@@ -29,10 +29,37 @@ struct slot {
 	struct fast_get get;
 };
 
+struct batch {
+	struct slot *slot;
+	unsigned n;
+	enum frame_status status;  /* why there are not more of them; READY: there was no room */
+};
+
+struct msgpack {
+	bool greeted;
+	size_t max_frame;      /* of what the peer takes */
+	struct batch ahead;    /* what look decoded; n 0: nothing */
+};
+
+/* One a worker. */
+struct look {
+	struct fast_memo memo;
+	unsigned used;         /* of ahead */
+	unsigned fetched;      /* of ahead: those whose entries are on their way */
+	unsigned holders;      /* connections with slots in ahead; the last one to let go empties it */
+	struct slot ahead[LOOK];
+	struct slot now[BATCH];    /* of the connection that is being served */
+};
+
 static bool door_open(struct conn *c)
 {
-	struct msgpack *m = calloc(1, sizeof(*m));
+	struct msgpack *m;
 
+	if (c->worker->look == NULL)
+		c->worker->look = calloc(1, sizeof(struct look));
+	if (c->worker->look == NULL)
+		return false;
+	m = calloc(1, sizeof(*m));
 	if (m == NULL)
 		return false;
 	c->door_state = m;
@@ -40,8 +67,18 @@ static bool door_open(struct conn *c)
 	return true;
 }
 
+static void let_go(struct look *l, struct msgpack *m)
+{
+	if (m->ahead.n == 0)
+		return;
+	m->ahead.n = 0;
+	if (--l->holders == 0)
+		l->used = l->fetched = 0;
+}
+
 static void door_closed(struct conn *c)
 {
+	let_go(c->worker->look, c->door_state);
 	free(c->door_state);
 	c->door_state = NULL;
 }
@@ -164,91 +201,117 @@ static void run_request(struct conn *c, const struct frame *fr)
 		dispatch_run(k);
 }
 
-/* True if it was a hit that needed no call. */
-static bool run_frame(struct conn *c, const struct slot *s)
+static void run_frame(struct conn *c, const struct slot *s)
 {
 	const struct msgpack *m = c->door_state;
 
 	if (!m->greeted)
 		greet(c, &s->frame);
 	else if (s->get.table != NULL && fast_get_answer(c->worker, &s->get, s->frame.id, m->max_frame, conn_output(c)))
-		return true;
+		return;
 	else if (s->frame.kind == FRAME_REQUEST)
 		run_request(c, &s->frame);
 	else if (s->frame.kind == FRAME_PING)
 		pong(c, &s->frame);
 	else if (s->frame.kind != FRAME_PONG)
 		refuse(c, CONN_BAD_FRAME, MSG_FRAME_UNEXPECTED, (unsigned)s->frame.kind);
-	return false;
 }
 
 /* ---- batches ---- */
 
-/* Passes 1 and 2: decode what is there. */
-static unsigned decode_batch(struct conn *c, struct slot slot[BATCH], enum frame_status *status)
+/* Decode what is there, up to `room` frames. */
+static void decode(struct conn *c, struct batch *b, unsigned room)
 {
 	struct worker *w = c->worker;
 	struct slice in = conn_input(c);
-	struct fast_memo memo = { SLICE_NONE, NULL };
-	unsigned n = 0;
 
-	*status = FRAME_READY;
-	while (n < BATCH) {
-		struct slot *s = &slot[n];
+	b->status = FRAME_READY;
+	for (b->n = 0; b->n < room; b->n++) {
+		struct slot *s = &b->slot[b->n];
 		const uint8_t *from = in.p;
 
-		*status = frame_next(&in, FRAME_MAX, &s->frame, NULL);
-		if (*status != FRAME_READY)
+		b->status = frame_next(&in, FRAME_MAX, &s->frame, NULL);
+		if (b->status != FRAME_READY)
 			break;
 		s->bytes = (size_t)(in.p - from);
 		s->get.table = NULL;
 		if (s->frame.kind == FRAME_REQUEST && s->frame.code == OP_GetItem)
-			fast_get_read(w, &memo, s->frame.body, &s->get);
-		n++;
+			fast_get_read(w, &w->look->memo, s->frame.body, &s->get);
 	}
-	/* A single request has nothing to overlap with. */
-	for (unsigned i = 0; n > 1 && i < n; i++)
-		fast_get_prefetch(w, &slot[i].get);
-	return n;
 }
 
-/* Count the batch's hits at once: they shared one read and will share one write. */
-static void count_hits(struct worker *w, unsigned hits)
+static void fetch_entries(struct worker *w, const struct slot *s, unsigned n)
 {
-	if (hits == 0)
-		return;
-	w->last_ns = clock_ns();
-	metrics_observe(w->metrics, OP_GetItem, ERR_OK, FRAME_CACHE_HIT, w->last_ns - w->now_ns, hits);
-	metrics_count(w->metrics, METRIC_FAST_HITS, hits);
+	for (unsigned i = 0; i < n; i++)
+		fast_get_prefetch(w, &s[i].get);
 }
 
-/* One batch; true if there may be another. */
-static bool run_batch(struct conn *c)
+/* The entries of what was decoded ahead: the index has arrived, since a read or more went by. */
+static void fetch_ahead(struct worker *w)
 {
-	struct slot slot[BATCH];
-	enum frame_status status;
-	unsigned n = decode_batch(c, slot, &status), i, hits = 0;
+	struct look *l = w->look;
 
-	for (i = 0; i < n && conn_may_take(c); i++) {
-		conn_take(c, slot[i].bytes);
-		hits += run_frame(c, &slot[i]);
+	fetch_entries(w, l->ahead + l->fetched, l->used - l->fetched);
+	l->fetched = l->used;
+}
+
+static void door_look(struct conn *c)
+{
+	struct msgpack *m = c->door_state;
+	struct look *l = c->worker->look;
+	unsigned room = LOOK - l->used < BATCH ? LOOK - l->used : BATCH;
+
+	fetch_ahead(c->worker);
+	let_go(l, m);
+	m->ahead.slot = l->ahead + l->used;
+	decode(c, &m->ahead, room);
+	if (m->ahead.n > 0) {
+		l->used += m->ahead.n;
+		l->holders++;
 	}
-	count_hits(c->worker, hits);
-	if (i < n)
-		return false; /* the rest stays where it is */
-	if (n > 0)
+}
+
+/* Run them. False if some had to be left. */
+static bool run_batch(struct conn *c, const struct batch *b)
+{
+	unsigned i;
+
+	for (i = 0; i < b->n && conn_may_take(c); i++) {
+		conn_take(c, b->slot[i].bytes);
+		run_frame(c, &b->slot[i]);
+	}
+	if (i < b->n)
+		return false;
+	if (b->n > 0)
 		conn_request_done(c);
-	if (status == FRAME_BAD)
+	if (b->status == FRAME_BAD)
 		refuse(c, CONN_BAD_FRAME, MSG_FRAME_BAD);
-	else if (status == FRAME_NEED_MORE && conn_input(c).n > 0)
+	else if (b->status == FRAME_NEED_MORE && conn_input(c).n > 0)
 		conn_expect(c, DUE_BODY);
-	return n == BATCH;
+	return b->status == FRAME_READY;
 }
 
 static void door_input(struct conn *c)
 {
-	while (run_batch(c))
-		;
+	struct msgpack *m = c->door_state;
+	struct look *l = c->worker->look;
+	struct batch b = m->ahead;
+	bool more = true;
+
+	if (b.n > 0) {
+		fetch_ahead(c->worker);
+		more = run_batch(c, &b);
+		if (c->state == CONN_STATE_CLOSED)
+			return; /* m is gone */
+		let_go(l, m);
+	}
+	while (more) {
+		b.slot = l->now;
+		decode(c, &b, BATCH);
+		/* A single request has nothing to overlap with. */
+		fetch_entries(c->worker, b.slot, b.n > 1 ? b.n : 0);
+		more = run_batch(c, &b);
+	}
 }
 
-const struct conn_door door_msgpack = { "msgpack", door_open, door_input, door_closed };
+const struct conn_door door_msgpack = { "msgpack", door_open, door_look, door_input, door_closed };

@@ -56,6 +56,17 @@ static void prefetch_epoch(struct worker *w, const struct table *t, struct slice
 		epoch_prefetch(w->epochs, t->id, store_hash(&part, 1));
 }
 
+static const struct table *find_table(struct worker *w, struct fast_memo *memo, struct slice name)
+{
+	if (memo->event_number != w->event_number || !slice_eq(slice_of(memo->name, memo->n), name)) {
+		memo->event_number = w->event_number;
+		memo->n = name.n;
+		memcpy(memo->name, name.p, name.n);
+		memo->table = w->backend->ops->table(w->reader, name);
+	}
+	return memo->table;
+}
+
 void fast_get_read(struct worker *w, struct fast_memo *memo, struct slice body, struct fast_get *g)
 {
 	struct slice name;
@@ -63,13 +74,9 @@ void fast_get_read(struct worker *w, struct fast_memo *memo, struct slice body, 
 	g->table = NULL;
 	if (w->items == NULL || !recognise(body, &g->key, &name, &g->consistent))
 		return;
-	if (!slice_present(memo->name) || !slice_eq(memo->name, name)) {
-		memo->name = name;
-		memo->table = w->backend->ops->table(w->reader, name);
-	}
-	if (memo->table == NULL)
+	g->table = find_table(w, memo, name);
+	if (g->table == NULL)
 		return;
-	g->table = memo->table;
 	g->hash = item_cache_hash(g->table->id, g->key);
 	item_cache_prefetch(w->items, g->hash);
 	prefetch_epoch(w, g->table, g->key);
@@ -94,5 +101,14 @@ bool fast_get_answer(struct worker *w, const struct fast_get *g, uint32_t id, si
 	}
 	meter_save(g->table->meter, read_saved(units, g->consistent ? READ_STRONG : READ_EVENTUAL));
 	frame_end(out, at);
+	w->fast_hits++;
 	return true;
+}
+
+void fast_get_count(struct worker *w)
+{
+	w->last_ns = clock_ns();
+	metrics_observe(w->metrics, OP_GetItem, ERR_OK, FRAME_CACHE_HIT, w->last_ns - w->now_ns, w->fast_hits);
+	metrics_count(w->metrics, METRIC_FAST_HITS, w->fast_hits);
+	w->fast_hits = 0;
 }

@@ -4,7 +4,8 @@
  *    pass 2   prefetch the entries
  *    pass 3   look up; copy the item behind an answer's header, straight into the output
  *
- * At depth 16 nearly all that remains of a hit's cost is waiting for memory, so the waits of a whole batch overlap.
+ * Nearly all that a hit costs beside system calls is waiting for memory, so the waits of a whole batch overlap, and those of
+ * single requests of many connections too (worker.h, W3).
  *
  * Simple is: TableName, Key and perhaps ConsistentRead, nothing else. Anything else, and any miss, takes the ordinary way,
  * which checks it in full. A hit needs no such check: the key's bytes equal those of a key that was checked when it was
@@ -24,10 +25,12 @@ struct fast_get {
 	uint64_t hash;               /* item_cache_hash */
 };
 
-/* Names that the batch has looked up last: a batch mostly reads one table. Valid for one event. */
+/* The name that was looked up last: requests that come together mostly read one table. Valid for one event. */
 struct fast_memo {
-	struct slice name;
+	uint64_t event_number;       /* 0 = none */
 	const struct table *table;
+	size_t n;
+	uint8_t name[UINT8_MAX];
 };
 
 /* Pass 1. */
@@ -40,5 +43,7 @@ static inline void fast_get_prefetch(struct worker *w, const struct fast_get *g)
 }
 /* Pass 3. False, with nothing written, on a miss, or if the answer is longer than max_frame. */
 bool fast_get_answer(struct worker *w, const struct fast_get *g, uint32_t id, size_t max_frame, struct buf *out);
+/* Put w->fast_hits among the metrics: once an event, since its hits were read and are written together. */
+void fast_get_count(struct worker *w);
 
 #endif

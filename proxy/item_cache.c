@@ -57,19 +57,18 @@ void item_cache_prefetch_entry(struct item_cache *c, uint64_t h)
 {
 	struct cache_shard *s;
 	const char *e;
+	uint32_t bytes;
 
 	if (c == NULL)
 		return;
 	s = cache_shard_of(c->shard, c->shards, h);
 	cache_shard_lock(s);
 	e = (const char *)cache_shard_guess(s, h);
+	bytes = s->typical;
 	cache_shard_unlock(s);
 	/* Freed meanwhile, perhaps: a prefetch of it is harmless. */
-	if (e != NULL) {
-		__builtin_prefetch(e);
-		__builtin_prefetch(e + 64);
-		__builtin_prefetch(e + 128);
-	}
+	for (uint32_t at = 0; e != NULL && at < bytes; at += 64)
+		__builtin_prefetch(e + at);
 }
 
 static struct cache_entry *entry_new(uint64_t h, uint32_t table, struct slice key, struct slice item)

@@ -13,6 +13,7 @@
 #include "protocol/json.h"
 #include "proxy/call.h"
 #include "proxy/conn.h"
+#include "proxy/fast_get.h"
 #include "proxy/log.h"
 
 enum { EXPR_CACHE_ENTRIES = 1024 };
@@ -33,15 +34,9 @@ uint64_t clock_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-void worker_touch_clock(struct worker *w)
-{
-	w->now_ns = clock_ns();
-	metrics_count(w->metrics, METRIC_WAKEUPS, 1);
-}
-
 /* ---- the end of an event (W2) ---- */
 
-void worker_settle(struct worker *w)
+static void flush_all(struct worker *w)
 {
 	while (w->dirty != NULL) {
 		struct conn *c = w->dirty;
@@ -51,7 +46,64 @@ void worker_settle(struct worker *w)
 		conn_flush(c);
 		conn_unref(c);
 	}
+}
+
+void worker_settle(struct worker *w)
+{
+	flush_all(w);
+	if (w->fast_hits > 0)
+		fast_get_count(w);
+	w->event_number++;
 	w->backend->ops->quiesce(w->reader);
+}
+
+/* ---- readable connections (W3) ---- */
+
+static void serve_gathered(struct worker *w)
+{
+	if (w->gathers == 0)
+		return;
+	for (unsigned i = 0; i < w->gathers; i++) {
+		struct conn *c = w->gathered[i];
+
+		/* A slice of its own for each; the last call's end is clock enough. */
+		w->slice_ns = w->last_ns > w->now_ns ? w->last_ns : w->now_ns;
+		conn_serve(c);
+		flush_all(w);
+		conn_unref(c);
+	}
+	w->gathers = 0;
+	worker_settle(w);
+}
+
+static void on_serve(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	serve_gathered(arg);
+}
+
+void worker_gather(struct worker *w, struct conn *c)
+{
+	if (w->gathers == 0) {
+		w->now_ns = clock_ns();
+		/* Joins the queue of active events behind all the readable ones that epoll reported. */
+		event_active(w->serve_event, EV_TIMEOUT, 0);
+	}
+	metrics_count(w->metrics, METRIC_WAKEUPS, 1);
+	conn_ref(c);
+	w->gathered[w->gathers++] = c;
+	if (c->door->look != NULL)
+		c->door->look(c);
+	if (w->gathers == WORKER_GATHER)
+		serve_gathered(w);
+}
+
+void worker_begin(struct worker *w)
+{
+	serve_gathered(w);
+	w->now_ns = w->slice_ns = clock_ns();
+	metrics_count(w->metrics, METRIC_WAKEUPS, 1);
 }
 
 /* ---- connections with input left over ---- */
@@ -68,17 +120,18 @@ void worker_resume_later(struct worker *w)
 static void on_resume(evutil_socket_t fd, short what, void *arg)
 {
 	struct worker *w = arg;
-	struct conn *c = w->resumed;
+	struct conn *c;
 
 	(void)fd;
 	(void)what;
-	worker_touch_clock(w);
+	worker_begin(w);
+	c = w->resumed; /* not before: to serve may lengthen the list */
 	w->resumed = NULL;
 	while (c != NULL) {
 		struct conn *next = c->next_resumed;
 
 		c->resumed = false;
-		w->now_ns = clock_ns(); /* each has a slice of its own */
+		w->now_ns = w->slice_ns = clock_ns(); /* each has a slice of its own */
 		conn_resume(c);
 		conn_unref(c);
 		c = next;
@@ -120,7 +173,7 @@ static void on_mail(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	worker_touch_clock(w);
+	worker_begin(w);
 	metrics_count(w->metrics, METRIC_MAILS, mailbox_deliver(&w->mailbox));
 	worker_settle(w);
 }
@@ -205,7 +258,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	worker_touch_clock(w);
+	worker_begin(w);
 	check_all(w);
 	worker_settle(w);
 }
@@ -213,7 +266,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 /* Deadlines were answered: send the answers. */
 static void settle_deadlines(void *arg)
 {
-	worker_touch_clock(arg);
+	worker_begin(arg);
 	worker_settle(arg);
 }
 
@@ -262,8 +315,9 @@ static bool worker_events(struct worker *w)
 	w->mail_event = event_new(w->base, w->mailbox.fd, EV_READ | EV_PERSIST, on_mail, w);
 	w->tick_event = event_new(w->base, -1, EV_PERSIST, on_tick, w);
 	w->resume_event = event_new(w->base, -1, 0, on_resume, w);
+	w->serve_event = event_new(w->base, -1, 0, on_serve, w);
 	return w->mail_event != NULL && w->tick_event != NULL && w->resume_event != NULL &&
-	       event_add(w->mail_event, NULL) == 0 && event_add(w->tick_event, &tick) == 0;
+	       w->serve_event != NULL && event_add(w->mail_event, NULL) == 0 && event_add(w->tick_event, &tick) == 0;
 }
 
 struct worker *worker_new(const struct shared *s, const struct limits *l, unsigned number)
@@ -281,6 +335,7 @@ struct worker *worker_new(const struct shared *s, const struct limits *l, unsign
 	w->limits = *l;
 	w->number = number;
 	w->mailbox.fd = -1;
+	w->event_number = 1;
 	w->now_ns = clock_ns();
 	w->metrics = metrics_new();
 	w->json = json_reader_new();
@@ -338,6 +393,7 @@ static void wind_up(struct worker *w)
 	struct pollfd p = { .fd = w->mailbox.fd, .events = POLLIN };
 
 	w->draining = true;
+	serve_gathered(w);
 	while (w->conns != NULL)
 		conn_close(w->conns, CONN_SHUTDOWN);
 	on_resume(-1, 0, w);
@@ -370,6 +426,8 @@ void worker_free(struct worker **wp)
 	deadlines_release(&w->deadlines);
 	free_event(w->tick_event);
 	free_event(w->resume_event);
+	free_event(w->serve_event);
+	free(w->look);
 	if (w->base != NULL)
 		event_base_free(w->base);
 	json_reader_free(&w->json);

@@ -5,6 +5,13 @@
  * W1. A connection and its calls are touched by their worker alone; other threads post mail.
  * W2. Whatever an event produced is written when its handler ends: worker_settle flushes all connections with output and
  *     then tells the backend that nothing of the catalog is held any longer.
+ * W3. Readable connections are gathered and served together:
+ *
+ *        read, look | read, look | read, look || serve, write | serve, write | serve, write
+ *
+ *     While the kernel reads the next connection, memory brings what the last one's requests will touch (conn_door's look).
+ *     With 16 connections of one request each this takes a sixth off a hit's CPU time. Every other event serves those that
+ *     are gathered first (worker_begin), so that between a look and its serving there are only reads.
  *
  * Not here: accepting (listener.c), what is read and written (conn.c, the doors). */
 #ifndef DYNAX_PROXY_WORKER_H
@@ -45,7 +52,8 @@ struct limits {
 };
 
 enum {
-	WORKER_SPARE_BUFS = 8,
+	WORKER_GATHER = 16,                /* connections served together, at most: they hold a buffer each */
+	WORKER_SPARE_BUFS = WORKER_GATHER + 8,
 	WORKER_SPARE_BYTES = 256 * 1024,   /* larger buffers are not kept */
 	WORKER_SPARE_CALLS = 256,
 	WORKER_TICK_MS = 200,              /* how exact deadlines are */
@@ -65,6 +73,8 @@ struct worker {
 	struct metrics *metrics;
 	uint64_t now_ns;                   /* CLOCK_MONOTONIC at the start of this event */
 	uint64_t last_ns;                  /* ... when the last call ended */
+	uint64_t slice_ns;                 /* ... since when the present connection is served */
+	unsigned fast_hits;                /* of this event, not yet among the metrics (fast_get.h) */
 
 	/* for doors and connections */
 	struct limits limits;
@@ -74,7 +84,11 @@ struct worker {
 	struct conn *conns;                /* all of them, linked */
 	struct conn *dirty;                /* those with output to flush, linked through next_dirty */
 	struct conn *resumed;              /* those with input left over, linked through next_resumed */
-	struct event *mail_event, *tick_event, *resume_event;
+	struct event *mail_event, *tick_event, *resume_event, *serve_event;
+	struct conn *gathered[WORKER_GATHER];
+	unsigned gathers;
+	struct look *look;                 /* the msgpack door's memory of gathered requests; made when it first needs it */
+	uint64_t event_number;             /* counts events: what was looked up in the catalog holds for one */
 	struct buf spare[WORKER_SPARE_BUFS];
 	unsigned spares;
 	struct call *free_calls;
@@ -109,8 +123,11 @@ bool worker_set_limits(struct worker *w, const struct limits *l);
 
 /* On the worker only from here. */
 bool worker_is_current(const struct worker *w);
+/* First and last in the handler of an event, except that of a readable connection, which ends with worker_gather. */
+void worker_begin(struct worker *w);
 void worker_settle(struct worker *w);
-void worker_touch_clock(struct worker *w);
+/* Serve c when all that are readable have been read. */
+void worker_gather(struct worker *w, struct conn *c);
 void worker_resume_later(struct worker *w);
 /* A buffer with its memory kept from its last use, perhaps; and back. An idle connection holds none. */
 struct buf worker_borrow_buf(struct worker *w);

@@ -358,6 +358,8 @@ static bool go(struct load *l)
 	double cpu = -1, cpu_end = -1;
 	uint64_t now = now_ns(), closed = 0;
 
+	if (l->window == 0) /* filling: all of it counts */
+		l->start = l->window = now;
 	if (!ask_all(l))
 		return false;
 	for (; !over(l, now); now = now_ns()) {

@@ -31,6 +31,7 @@ static void bench_init(struct bench *b)
 	b->epochs = epochs_new(0);
 	b->w.backend = &b->backend;
 	b->w.epochs = b->epochs;
+	b->w.event_number = 1;
 	b->w.items = item_cache_new(&o, b->epochs);
 	buf_init(&b->out);
 	lookups = 0;
@@ -49,7 +50,7 @@ static const uint8_t consistent[] = "\x83\x01\xc3\x03\x81\xa1p\xa2k1\x06\xa4shop
 
 static bool is_fast(struct bench *b, struct slice body, struct fast_get *g)
 {
-	struct fast_memo memo = { SLICE_NONE, NULL };
+	struct fast_memo memo = { 0 };
 
 	fast_get_read(&b->w, &memo, body, g);
 	return g->table != NULL;
@@ -91,7 +92,7 @@ Test(fast_get, what_is_simple)
 
 Test(fast_get, one_lookup_of_the_table_for_a_batch)
 {
-	struct fast_memo memo = { SLICE_NONE, NULL };
+	struct fast_memo memo = { 0 };
 	struct bench b;
 	struct fast_get g;
 
@@ -99,6 +100,10 @@ Test(fast_get, one_lookup_of_the_table_for_a_batch)
 	for (unsigned i = 0; i < 16; i++)
 		fast_get_read(&b.w, &memo, BYTES(simple), &g);
 	cr_assert_eq(lookups, 1);
+	b.w.event_number++; /* what was found holds for one event */
+	fast_get_read(&b.w, &memo, BYTES(simple), &g);
+	cr_assert_eq(lookups, 2);
+	cr_assert_eq(g.table, &shop);
 	bench_release(&b);
 }
 
