@@ -290,6 +290,27 @@ def test_batches_refused(twin, table, error, operation, requests):
     twin.refuse(*error, operation, RequestItems=requests)
 
 
+def test_limits_in_bytes(twin):
+    """16 MB of a BatchGetItem, the rest of which is to be asked for again; 4 MB of a transaction, which is refused."""
+    twin("CreateTable", TableName="large", BillingMode="PAY_PER_REQUEST", KeySchema=keys("pk"),
+         AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}])
+    large = [item(pk=f"k{i:02}", x="x" * 390000) for i in range(50)]
+    for i in range(0, 50, 10):
+        twin("BatchWriteItem", RequestItems={"large": [{"PutRequest": {"Item": x}} for x in large[i:i + 10]]})
+    wanted = {"large": {"Keys": [{"pk": x["pk"]} for x in large], "ProjectionExpression": "pk"}}
+    counts = []
+    while wanted:
+        got = twin("BatchGetItem", RequestItems=wanted)
+        counts.append(len(got["Responses"]["large"]))
+        wanted = got["UnprocessedKeys"]
+    assert len(counts) == 2 and 40 <= counts[0] <= 43 and sum(counts) == 50
+    puts = [{"Put": {"TableName": "large", "Item": {**x, "pk": {"S": "new" + x["pk"]["S"]}}}} for x in large[:11]]
+    twin.refuse(*invalid("Transaction"), "TransactWriteItems", TransactItems=puts)
+    assert "Item" not in twin("GetItem", TableName="large", Key={"pk": {"S": "newk00"}})
+    twin("TransactWriteItems", TransactItems=puts[:10])
+    twin("DeleteTable", TableName="large")
+
+
 # ---- transactions ----
 
 def get(sk, pk="a", **more):

@@ -41,7 +41,7 @@ class Side:
     """One daemon behind one door; a key, too, for what this daemon made up itself (a stream's ARN)."""
 
     def __init__(self, kind, daemon):
-        self.door = kind(daemon)
+        self.daemon, self.door = daemon, kind(daemon)
 
     def ask(self, operation, body):
         text = json.dumps(body)
@@ -102,4 +102,8 @@ class Twin(Database):
 @contextlib.contextmanager
 def twins():
     with contextlib.ExitStack() as stack:
-        yield Twin(stack)
+        twin = Twin(stack)
+        yield twin
+        for side in twin.sides:
+            side.door.close()
+            assert side.daemon.stop() == 0, side.daemon.stderr()
