@@ -381,10 +381,12 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	conn_ref(c);
 	if (c->state == CONN_STATE_LINGERING)
 		read_linger(c);
 	else if (c->state == CONN_STATE_OPEN && read_open(c))
 		worker_gather(c->worker, c);
+	conn_unref(c);
 }
 
 void conn_serve(struct conn *c)
