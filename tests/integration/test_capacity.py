@@ -7,6 +7,7 @@ import re
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -227,3 +228,29 @@ def test_stream_has_no_trace(served):
         time.sleep(0.02)
     assert "Item" not in client.get_item(TableName="tab", Key={"pk": {"S": "short"}})
     assert metric(daemon, "dynax_consumed_units_total", table="tab", index="", use="write") == 300
+
+
+def test_rate_under_concurrency():
+    """However many ask at once and wherever their reads are carried out: what was saved, and then the rate, passes."""
+    with Daemon("--item-cache", "0", "--threads", "4") as daemon:
+        client = daemon.client(max_pool_connections=8)
+        create(client, units=2)
+        began = time.monotonic()
+
+        def ask(_):
+            passed = 0
+            while time.monotonic() < began + 4:
+                try:
+                    client.get_item(TableName="tab", Key={"pk": {"S": "a"}}, ConsistentRead=True)
+                    passed += 1
+                except client.exceptions.ProvisionedThroughputExceededException:
+                    time.sleep(0.02)
+            return passed
+
+        with ThreadPoolExecutor(8) as pool:
+            passed = sum(pool.map(ask, range(8)))
+        seconds = int(time.monotonic() - began) + 1
+        # Eight at most are under way when the last unit goes.
+        assert 600 <= passed <= 600 + 2 * seconds + 8 * seconds
+        assert metric(daemon, "dynax_consumed_units_total", table="tab", index="", use="read") == passed
+        assert metric(daemon, "dynax_throttled_total", table="tab", index="", use="read") > 0
