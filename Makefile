@@ -61,9 +61,11 @@ run: deps
 
 bench: all $(BENCHES)
 
+# The lines that differ from SINCE, a commit.
+SINCE ?= HEAD
 format:
 	$(call install-packages,clang-format)
-	git ls-files '*.c' '*.h' | xargs clang-format -i
+	git clang-format --extensions c,h $(SINCE)
 
 clean:
 	rm -rf build
@@ -77,7 +79,8 @@ help:
 	@echo 'make bench        build the benchmarks of bench/ (bench/README.md)'
 	@echo 'make install      PREFIX=/usr/local DESTDIR='
 	@echo 'make deps         install the packages needed; deps-test: those of the tests too'
-	@echo 'make format       clang-format          make clean         remove build/'
+	@echo 'make format       clang-format the lines that differ from SINCE=HEAD'
+	@echo 'make clean        remove build/'
 	@echo 'SAN=address|undefined|thread on any target builds apart, under build/SAN; V=1 shows the commands'
 
 ## ---- building ----
