@@ -71,6 +71,8 @@ void conn_close(struct conn *c, enum conn_outcome why)
 	conn_enter(c, CONN_STATE_CLOSED);
 	set_reading(c, false);
 	set_writing(c, false);
+	metric_add(&w->metrics->outcome[why], 1);   /* before the peer can see it */
+	metric_sub(&w->metrics->connections, 1);
 	c->io->close(c);
 	c->fd = -1;
 	worker_return_buf(w, &c->in);
@@ -83,8 +85,6 @@ void conn_close(struct conn *c, enum conn_outcome why)
 		w->conns = c->next;
 	if (c->next != NULL)
 		c->next->prev = c->prev;
-	metric_add(&w->metrics->outcome[why], 1);
-	metric_sub(&w->metrics->connections, 1);
 	metric_add(&w->metrics->ended, 1);
 	conn_unref(c);
 }
