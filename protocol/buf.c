@@ -41,33 +41,17 @@ static bool grow(struct buf *b, size_t need)
 	return true;
 }
 
-uint8_t *buf_reserve(struct buf *b, size_t n)
+uint8_t *buf_extend(struct buf *b, size_t n)
 {
 	size_t limit = b->max != 0 ? b->max : PTRDIFF_MAX;
 
 	if (b->failed)
 		return NULL;
-	/* An empty reservation still gives a place to point at. */
-	if (b->cap - b->n < n || b->p == NULL) {
-		if (b->n > limit || n > limit - b->n || !grow(b, b->n + n)) {
-			b->failed = true;
-			return NULL;
-		}
+	if (b->n > limit || n > limit - b->n || !grow(b, b->n + n)) {
+		b->failed = true;
+		return NULL;
 	}
 	return b->p + b->n;
-}
-
-void buf_put(struct buf *b, const void *p, size_t n)
-{
-	uint8_t *to;
-
-	if (n == 0)
-		return;
-	to = buf_reserve(b, n);
-	if (to == NULL)
-		return;
-	memcpy(to, p, n);
-	b->n += n;
 }
 
 void buf_insert(struct buf *b, size_t at, struct slice s)

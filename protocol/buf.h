@@ -23,13 +23,38 @@ void buf_release(struct buf *b);
 void buf_clear(struct buf *b);
 /* Room for n more bytes at b->p + b->n, to be filled by the caller, who then adds to b->n.
  * NULL, and failed, if there is none. */
-uint8_t *buf_reserve(struct buf *b, size_t n) __attribute__((warn_unused_result));
-void buf_put(struct buf *b, const void *p, size_t n);
+static inline uint8_t *buf_reserve(struct buf *b, size_t n) __attribute__((warn_unused_result));
+static inline void buf_put(struct buf *b, const void *p, size_t n);
 /* Put bytes in the middle: what stands from `at` on moves back. */
 void buf_insert(struct buf *b, size_t at, struct slice s);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Give the bytes away (free() them); the buf is empty afterwards. */
 uint8_t *buf_take(struct buf *b, size_t *n);
+
+/* buf_reserve for when there is no room, or no memory at all. */
+uint8_t *buf_extend(struct buf *b, size_t n) __attribute__((warn_unused_result));
+
+/* Inline: an HTTP answer is some 40 puts of a few bytes, of known length mostly. */
+static inline uint8_t *buf_reserve(struct buf *b, size_t n)
+{
+	/* An empty reservation still gives a place to point at. */
+	if (b->failed || b->cap - b->n < n || b->p == NULL)
+		return buf_extend(b, n);
+	return b->p + b->n;
+}
+
+static inline void buf_put(struct buf *b, const void *p, size_t n)
+{
+	uint8_t *to;
+
+	if (n == 0)
+		return;
+	to = buf_reserve(b, n);
+	if (to == NULL)
+		return;
+	memcpy(to, p, n);
+	b->n += n;
+}
 
 static inline void buf_put_slice(struct buf *b, struct slice s)
 {

@@ -1,7 +1,7 @@
 #include "proxy/http_answer.h"
 
 #include <http_parser.h>
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include "protocol/json.h"
 #include "proxy/worker.h"
@@ -93,7 +93,8 @@ static void put_head(struct call *c, const struct http_answer *a, int status, en
 	worker_request_id(c->worker, id);
 	put_header(b, "x-amzn-RequestId: ", slice_of(id, sizeof(id)));
 	PUT(b, "x-amz-crc32: ");
-	put_number(b, crc32(0, body.p, (uInt)body.n));
+	/* Not zlib's: that one takes five times as long, which shows in the cost of a cached read. */
+	put_number(b, libdeflate_crc32(0, body.p, body.n));
 	PUT(b, "\r\n");
 	put_cache(b, c->cache);
 	put_header(b, "Content-Type: ", slice_str(a->type != NULL ? a->type : a->plain_json ? "application/json" : amz_json));
