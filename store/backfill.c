@@ -58,11 +58,7 @@ static enum err fill_page(struct write_batch *b, struct store_write *w, const st
 		if (rc == ERR_OK && slice_present(item))
 			rc = index_fill(&t, &ct->table, x, item, &w->fault);
 	}
-	if (rc != ERR_OK) {
-		write_txn_abort(&t);
-		return rc;
-	}
-	return write_txn_commit(&t, &w->fault);
+	return write_txn_end(&t, rc, &w->fault);
 }
 
 static enum err declare_readable(struct write_batch *b, struct store_write *w, const struct catalog_table *ct, unsigned at)

@@ -281,14 +281,7 @@ static enum err batch_write_apply(struct write_batch *b, struct store_write *w)
 	write_txn_begin(&t, b, w->req->arena);
 	enum err rc = apply_all(&t, w);
 
-	if (rc == ERR_OK) {
+	if (rc == ERR_OK)
 		put_answer(b, w);
-		if (w->out->failed)
-			rc = fault_set(&w->fault, MSG_NO_MEMORY);
-	}
-	if (rc != ERR_OK) {
-		write_txn_abort(&t);
-		return rc;
-	}
-	return write_txn_commit(&t, &w->fault);
+	return write_end(&t, w, rc);
 }

@@ -82,10 +82,7 @@ static void adopt(struct write_batch *b, struct catalog *next)
 
 enum err control_end(struct write_txn *t, struct catalog **next, enum err rc, struct fault *f)
 {
-	if (rc == ERR_OK)
-		rc = write_txn_commit(t, f);
-	else
-		write_txn_abort(t);
+	rc = write_txn_end(t, rc, f);
 	if (rc == ERR_OK)
 		adopt(t->batch, *next);
 	else

@@ -243,11 +243,7 @@ static enum err transact_write_apply(struct write_batch *b, struct store_write *
 	rc = apply_all(&t, w);
 	if (rc == ERR_OK)
 		rc = put_answer(b, w);
-	if (rc != ERR_OK) {
-		write_txn_abort(&t);
-		return rc;
-	}
-	if (slice_present(token))
+	if (rc == ERR_OK && slice_present(token))
 		token_keep(&t, token, items);
-	return write_txn_commit(&t, &w->fault);
+	return write_end(&t, w, rc);
 }

@@ -72,11 +72,7 @@ static enum err sweep_apply(struct write_batch *b, struct store_write *w)
 	write_txn_begin(&t, b, w->req->arena);
 	for (unsigned i = 0; i < p->n && rc == ERR_OK; i++)
 		rc = sweep_entry(&t, ct, p, p->key[i], &w->fault);
-	if (rc != ERR_OK) {
-		write_txn_abort(&t);
-		return rc;
-	}
-	return write_txn_commit(&t, &w->fault);
+	return write_txn_end(&t, rc, &w->fault);
 }
 
 /* ---- the writer's half: filling ---- */
@@ -117,11 +113,7 @@ static enum err fill_apply(struct write_batch *b, struct store_write *w)
 		if (rc == ERR_OK)
 			ttl_enter(&t, ct, p->key[i], item);
 	}
-	if (rc != ERR_OK) {
-		write_txn_abort(&t);
-		return rc;
-	}
-	return write_txn_commit(&t, &w->fault);
+	return write_txn_end(&t, rc, &w->fault);
 }
 
 /* ---- the keeper's half ---- */

@@ -1,11 +1,12 @@
+/* write_plan - what all writes do on the worker: find their prepare, bind their expressions, make their key bytes. */
 #include "store/write_plan.h"
 
 #include "protocol/expr_legacy.h"
 #include "protocol/messages.h"
 #include "store/check_key.h"
-#include "store/item_apply.h"
 #include "store/keycode.h"
 #include "store/params.h"
+#include "store/write_txn.h"
 
 static write_prepare *const prepare_of[OP_COUNT] = {
 	[OP_PutItem] = put_item_prepare,
@@ -130,7 +131,7 @@ enum err write_bind(struct store_reader *r, struct store_write *w, const struct 
 	return rc == ERR_OK ? expr_env_unused(&env, f) : rc;
 }
 
-/* ---- table, key, return values ---- */
+/* ---- table and key ---- */
 
 enum err write_address(struct store_write *w, const struct table *t, struct slice key_or_item, uint64_t hash,
 	struct item_op *op, struct fault *f)
@@ -151,53 +152,7 @@ enum err write_address(struct store_write *w, const struct table *t, struct slic
 	return slice_present(op->ekey) ? ERR_OK : fault_set(f, MSG_NO_MEMORY);
 }
 
-enum err write_returning(struct store_write *w, unsigned id, bool only_old, struct fault *f)
-{
-	static const struct { const char *name; enum returning value; } all[] = {
-		{ "NONE", RETURN_NONE }, { "ALL_OLD", RETURN_ALL_OLD }, { "UPDATED_OLD", RETURN_UPDATED_OLD },
-		{ "ALL_NEW", RETURN_ALL_NEW }, { "UPDATED_NEW", RETURN_UPDATED_NEW },
-	};
-
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		if (record_is(&w->req->in, id, all[i].name))
-			w->plan->returning = all[i].value;
-	return only_old && w->plan->returning > RETURN_ALL_OLD ? fault_set(f, MSG_RETURN_VALUES) : ERR_OK;
-}
-
-/* ---- the answer of a write of one item ---- */
-
-/* PutItemOutput, DeleteItemOutput and UpdateItemOutput have the same members in the same places. */
-_Static_assert((int)PutItemOutput_Attributes == (int)UpdateItemOutput_Attributes
-	&& (int)PutItemOutput_Attributes == (int)DeleteItemOutput_Attributes
-	&& (int)PutItemOutput_ConsumedCapacity == (int)UpdateItemOutput_ConsumedCapacity
-	&& (int)PutItemOutput_ConsumedCapacity == (int)DeleteItemOutput_ConsumedCapacity
-	&& (int)PutItemOutput_ItemCollectionMetrics == (int)UpdateItemOutput_ItemCollectionMetrics
-	&& (int)PutItemOutput_ItemCollectionMetrics == (int)DeleteItemOutput_ItemCollectionMetrics, "one answer for three");
-
-static void put_attributes(struct buf *out, unsigned *n, const struct write_plan *p)
-{
-	const struct item_op *op = &p->op[0];
-	bool of_old = p->returning == RETURN_ALL_OLD || p->returning == RETURN_UPDATED_OLD;
-	struct slice image = of_old ? op->old : op->new;
-
-	if (p->returning == RETURN_NONE || !slice_present(image))
-		return;
-	if (p->returning == RETURN_ALL_OLD || p->returning == RETURN_ALL_NEW) {
-		record_key(out, n, PutItemOutput_Attributes);
-		buf_put_slice(out, image);
-		return;
-	}
-	if (op->update == NULL)
-		return;
-	size_t at = out->n;
-	unsigned before = *n;
-
-	record_key(out, n, PutItemOutput_Attributes);
-	if (!update_returned(op->update, image, out) && !out->failed) {
-		out->n = at;
-		*n = before;
-	}
-}
+/* ---- answers ---- */
 
 void item_collection_metrics_put(struct buf *out, const struct table *t, struct slice key)
 {
@@ -215,40 +170,9 @@ void item_collection_metrics_put(struct buf *out, const struct table *t, struct 
 	record_end(out, at, n);
 }
 
-static void put_answer(struct write_batch *b, struct store_write *w)
+enum err write_end(struct write_txn *t, struct store_write *w, enum err rc)
 {
-	const struct write_plan *p = w->plan;
-	const struct catalog_table *ct = catalog_find_id(b->catalog, p->op[0].table);
-	unsigned n = 0;
-	size_t at = record_begin(w->out);
-
-	put_attributes(w->out, &n, p);
-	if (p->report != REPORT_NONE) {
-		record_key(w->out, &n, PutItemOutput_ConsumedCapacity);
-		consumed_put(w->out, &p->op[0].cost, p->report, false);
-	}
-	if (p->metrics && ct->table.lsis != 0) {
-		record_key(w->out, &n, PutItemOutput_ItemCollectionMetrics);
-		item_collection_metrics_put(w->out, &ct->table, p->op[0].key);
-	}
-	record_end(w->out, at, n);
-}
-
-enum err write_apply_one(struct write_batch *b, struct store_write *w)
-{
-	struct write_txn t;
-
-	write_txn_begin(&t, b, w->req->arena);
-	enum err rc = item_apply(&t, &w->plan->op[0], false, &w->fault);
-
-	if (rc == ERR_OK) {
-		put_answer(b, w);
-		if (w->out->failed)
-			rc = fault_set(&w->fault, MSG_NO_MEMORY);
-	}
-	if (rc != ERR_OK) {
-		write_txn_abort(&t);
-		return rc;
-	}
-	return write_txn_commit(&t, &w->fault);
+	if (rc == ERR_OK && w->out->failed)
+		rc = fault_set(&w->fault, MSG_NO_MEMORY);
+	return write_txn_end(t, rc, &w->fault);
 }

@@ -17,6 +17,7 @@
 #include "store/store_int.h"
 
 struct write_batch;
+struct write_txn;
 
 enum item_op_kind { ITEM_PUT, ITEM_DELETE, ITEM_UPDATE, ITEM_CHECK };
 enum returning { RETURN_NONE, RETURN_ALL_OLD, RETURN_UPDATED_OLD, RETURN_ALL_NEW, RETURN_UPDATED_NEW };
@@ -81,9 +82,6 @@ enum err write_bind(struct store_reader *r, struct store_write *w, const struct 
 /* Key, hash, engine key and table of an operation whose key or item has been checked. */
 enum err write_address(struct store_write *w, const struct table *t, struct slice key_or_item, uint64_t hash,
 	struct item_op *op, struct fault *f) __attribute__((warn_unused_result));
-/* ReturnValues, where ALL_OLD and NONE alone are allowed (if only_old). */
-enum err write_returning(struct store_write *w, unsigned member, bool only_old, struct fault *f)
-	__attribute__((warn_unused_result));
 
 /* No two operations on one item. */
 enum err write_check_distinct(const struct write_plan *p, struct fault *f) __attribute__((warn_unused_result));
@@ -97,7 +95,7 @@ void write_consumed_put(struct store_write *w, bool split);
 void write_metrics_put(struct write_batch *b, struct store_write *w);
 /* Append the ItemCollectionMetrics of an item's partition, for a table with local indexes. */
 void item_collection_metrics_put(struct buf *out, const struct table *t, struct slice key);
-/* Carry out plan->op[0] alone and answer (PutItem, DeleteItem, UpdateItem, whose answers are alike). */
-enum err write_apply_one(struct write_batch *b, struct store_write *w);
+/* write_txn_end of a transaction with an answer, which must have been written whole. */
+enum err write_end(struct write_txn *t, struct store_write *w, enum err rc) __attribute__((warn_unused_result));
 
 #endif

@@ -156,3 +156,11 @@ enum err write_txn_commit(struct write_txn *t, struct fault *f)
 	t->batch->committed += lsn != 0;
 	return ERR_OK;
 }
+
+enum err write_txn_end(struct write_txn *t, enum err rc, struct fault *f)
+{
+	if (rc == ERR_OK)
+		return write_txn_commit(t, f);
+	write_txn_abort(t);
+	return rc;
+}

@@ -1,7 +1,7 @@
 /* write_txn - one engine transaction of the writer, with all that follows from a changed item: index entries, counters,
  * and what the observer must hear.
  *
- *    write_txn_begin --> item_apply ... (item_apply.h) --> write_txn_commit | write_txn_abort
+ *    write_txn_begin --> item_apply ... (item_apply.h) --> write_txn_end
  *
  * Counters are exact after any crash because each transaction carries the new values of those it moves: whichever
  * transactions survive, the counters in them agree with the items in them.
@@ -47,6 +47,8 @@ void write_txn_change(struct write_txn *t, const struct store_change *c);
 /* On an error everything is as before the begin. */
 enum err write_txn_commit(struct write_txn *t, struct fault *f) __attribute__((warn_unused_result));
 void write_txn_abort(struct write_txn *t);
+/* Commit if rc is ERR_OK, else abort and keep it. */
+enum err write_txn_end(struct write_txn *t, enum err rc, struct fault *f) __attribute__((warn_unused_result));
 
 /* The counters of a table or index at the engine's newest state, or in a view. */
 enum err counters_read(struct engine *e, uint32_t id, struct counters *c, struct fault *f) __attribute__((warn_unused_result));
