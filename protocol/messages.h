@@ -500,10 +500,7 @@
 
 /* ---- reads ---- */
 #define MSG_BATCH_GET_MANY ERR_VALIDATION, "Too many items requested for the BatchGetItem call"
-#define MSG_TRANSACT_TWICE ERR_VALIDATION, "Transaction request cannot include multiple operations on one item"
 #define MSG_TRANSACT_GET_SIZE ERR_VALIDATION, "The aggregate size of the items in the transaction exceeded 4 MB"
-#define MSG_TRANSACT_CANCELED ERR_TRANSACTION_CANCELED, "Transaction cancelled, please refer cancellation reasons for " \
-	"specific reasons [%s]"
 /* For tests of what happens when a read fails (fault_point.h). */
 #define MSG_FAULT_POINT ERR_IO, "A read failed on purpose"
 

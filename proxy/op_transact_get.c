@@ -10,6 +10,7 @@
 #include "proxy/handlers.h"
 #include "proxy/read_plan.h"
 #include "proxy/worker.h"
+#include "store/cancel.h"
 
 enum { GETS_MAX = 100, TRANSACTION_BYTES_MAX = 4 << 20 };
 
@@ -69,53 +70,19 @@ static enum err check_tables(struct transact_get *t)
 			return rc;
 		for (unsigned k = 0; k < i; k++)
 			if (t->key[k].table == t->key[i].table && slice_eq(t->key[k].key, t->key[i].key))
-				return fault_set(f, MSG_TRANSACT_TWICE);
+				return fault_set(f, MSG_ONE_ITEM_ONCE);
 	}
 	return ERR_OK;
-}
-
-static const char *reason_code(const struct get_part *p)
-{
-	return p->reason.code == ERR_OK ? "None"
-		: p->reason.code == ERR_THROUGHPUT_EXCEEDED ? "ProvisionedThroughputExceeded"
-		: p->reason.code == ERR_THROTTLING ? "ThrottlingError" : "ValidationError";
 }
 
 /* The error that tells, item by item, what is wrong. */
 static enum err cancel(struct transact_get *t)
 {
-	struct call *c = t->call;
-	struct buf codes, detail;
-	unsigned n = 0;
-	size_t at;
+	struct cancel_reason reason[GETS_MAX];
 
-	buf_init(&codes);
-	buf_init(&detail);
-	at = record_begin(&detail);
-	record_key(&detail, &n, TransactionCanceledException_CancellationReasons);
-	mp_put_array(&detail, t->n);
-	for (unsigned i = 0; i < t->n; i++) {
-		const struct get_part *p = &t->part[i];
-		size_t reason = record_begin(&detail);
-		unsigned members = 0;
-
-		buf_printf(&codes, "%s%s", i != 0 ? ", " : "", reason_code(p));
-		record_put_str(&detail, &members, CancellationReason_Code, slice_str(reason_code(p)));
-		if (p->reason.code != ERR_OK)
-			record_put_str(&detail, &members, CancellationReason_Message, slice_str(p->reason.text));
-		record_end(&detail, reason, members);
-	}
-	record_end(&detail, at, n);
-	buf_put_u8(&codes, '\0');
-	if (codes.failed || detail.failed) {
-		fault_set(&c->fault, MSG_NO_MEMORY);
-	} else {
-		fault_set(&c->fault, MSG_TRANSACT_CANCELED, (const char *)codes.p);
-		c->fault.detail = arena_copy(&c->arena, buf_slice(&detail));
-	}
-	buf_release(&codes);
-	buf_release(&detail);
-	return c->fault.code;
+	for (unsigned i = 0; i < t->n; i++)
+		reason[i] = (struct cancel_reason){ .code = t->part[i].reason.code, .text = t->part[i].reason.text };
+	return cancel_set(&t->call->fault, reason, t->n);
 }
 
 static enum err check_keys(struct transact_get *t)
