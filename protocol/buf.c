@@ -84,12 +84,3 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 	va_end(again);
 	va_end(args);
 }
-
-uint8_t *buf_take(struct buf *b, size_t *n)
-{
-	uint8_t *p = b->p;
-
-	*n = b->n;
-	*b = (struct buf){ .max = b->max };
-	return p;
-}

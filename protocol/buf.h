@@ -3,7 +3,7 @@
  * Forty puts may go unchecked and one look at `failed` at the end is enough: after an allocation failed,
  * or `max` would have been passed, puts do nothing. The bytes are b->p[0 .. b->n).
  *
- * Threads: one at a time. Ownership: the buf owns its memory until buf_release, or buf_take. */
+ * Threads: one at a time. Ownership: the buf owns its memory until buf_release. */
 #ifndef DYNAX_PROTOCOL_BUF_H
 #define DYNAX_PROTOCOL_BUF_H
 
@@ -28,8 +28,6 @@ static inline void buf_put(struct buf *b, const void *p, size_t n);
 /* Put bytes in the middle: what stands from `at` on moves back. */
 void buf_insert(struct buf *b, size_t at, struct slice s);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Give the bytes away (free() them); the buf is empty afterwards. */
-uint8_t *buf_take(struct buf *b, size_t *n);
 
 /* buf_reserve for when there is no room, or no memory at all. */
 uint8_t *buf_extend(struct buf *b, size_t n) __attribute__((warn_unused_result));

@@ -77,7 +77,6 @@ enum err projection_bind(const struct expr *e, struct expr_env *env, struct proj
 void projection_apply(const struct projection *p, struct slice item, struct buf *out);
 /* A projection of whole top-level attributes (index projections, key maps). */
 struct projection *projection_of_names(const struct slice *name, uint32_t n, struct arena *a);
-bool projection_covers(const struct projection *p, struct slice top_level_name);
 /* Does it reach into this top-level attribute? */
 bool projection_nests(const struct projection *p, struct slice top_level_name);
 /* The top-level attribute of path i; absent beyond the last. */
@@ -110,6 +109,18 @@ struct key_schema {
 	struct key_attr hash[KEY_ATTRS_MAX], range[KEY_ATTRS_MAX];
 	unsigned hashes, ranges;    /* 1 and 0..1 for tables; up to four each for a global secondary index */
 };
+/* Is it the name of a key attribute? */
+static inline bool key_schema_has(const struct key_schema *ks, struct slice name)
+{
+	for (unsigned i = 0; i < ks->hashes; i++)
+		if (slice_eq(ks->hash[i].name, name))
+			return true;
+	for (unsigned i = 0; i < ks->ranges; i++)
+		if (slice_eq(ks->range[i].name, name))
+			return true;
+	return false;
+}
+
 struct key_condition {
 	struct slice hash[KEY_ATTRS_MAX];       /* values of the partition key's attributes, all of them */
 	struct slice range_eq[KEY_ATTRS_MAX];   /* leading range attributes that are given by = */

@@ -136,14 +136,6 @@ struct projection *projection_of_names(const struct slice *name, uint32_t n, str
 	return p;
 }
 
-bool projection_covers(const struct projection *p, struct slice top_level_name)
-{
-	for (uint32_t i = 0; i < p->n; i++)
-		if (p->path[i].path.n == 1 && slice_eq(p->path[i].path.step[0].name, top_level_name))
-			return true;
-	return false;
-}
-
 bool projection_nests(const struct projection *p, struct slice top_level_name)
 {
 	for (uint32_t i = 0; i < p->n; i++)

@@ -19,8 +19,8 @@ struct request {
 	/* The first attribute value that DynamoDB would refuse (a bad number, an empty set, ...). Where it stood decides
 	 * the words around it, so the operation reports it, through request_check. */
 	struct fault value_fault;
-	const char *value_member;    /* top-level member it stood in: "Item", "ExpressionAttributeValues"; NULL = none */
-	struct slice value_key;      /* name inside that member: ":v" */
+	const char *value_member;    /* member of the innermost structure it stood in: "Item", "ExpressionAttributeValues"; or NULL */
+	struct slice value_key;      /* name inside that member, if it is a map: ":v" */
 	const struct bound *bound;   /* NULL, or for each of its actions (expr.h) what stands for its expressions */
 };
 

@@ -46,20 +46,9 @@ static enum err find_index(struct statement_run *r, const struct table *t)
 	return r->index->global && r->consistent ? fault_set(&r->fault, MSG_PQ_CONSISTENT) : ERR_OK;
 }
 
-static bool has_attr(const struct key_schema *ks, struct slice name)
-{
-	for (unsigned i = 0; i < ks->hashes; i++)
-		if (slice_eq(ks->hash[i].name, name))
-			return true;
-	for (unsigned i = 0; i < ks->ranges; i++)
-		if (slice_eq(ks->range[i].name, name))
-			return true;
-	return false;
-}
-
 static bool holds(const struct statement_run *r, const struct table *t, struct slice name)
 {
-	if (r->index->projection == INDEX_ALL || has_attr(&t->key, name) || has_attr(r->key, name))
+	if (r->index->projection == INDEX_ALL || key_schema_has(&t->key, name) || key_schema_has(r->key, name))
 		return true;
 	for (unsigned i = 0; i < r->index->includes; i++)
 		if (slice_eq(r->index->include[i], name))

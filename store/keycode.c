@@ -130,23 +130,12 @@ bool keycode_item(struct buf *b, uint32_t table, const struct key_schema *ks, st
 	return true;
 }
 
-static bool has_attr(const struct key_schema *ks, struct slice name)
-{
-	for (unsigned i = 0; i < ks->hashes; i++)
-		if (slice_eq(ks->hash[i].name, name))
-			return true;
-	for (unsigned i = 0; i < ks->ranges; i++)
-		if (slice_eq(ks->range[i].name, name))
-			return true;
-	return false;
-}
-
 /* What tells entries with equal index keys apart. */
 static void put_rest(struct buf *b, const struct key_attr *attr, unsigned n, const struct slice *value,
 		     const struct key_schema *already)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (!has_attr(already, attr[i].name))
+		if (!key_schema_has(already, attr[i].name))
 			put_component(b, value[i]);
 }
 

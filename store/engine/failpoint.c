@@ -25,11 +25,6 @@ void failpoint_disarm(enum failpoint p)
 	atomic_fetch_and(&failpoint_armed, ~(1u << p));
 }
 
-unsigned failpoint_hits(enum failpoint p)
-{
-	return atomic_load(&hits[p]);
-}
-
 const char *failpoint_name(enum failpoint p)
 {
 	static const char *const names[] = {

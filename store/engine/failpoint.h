@@ -43,7 +43,6 @@ extern atomic_uint failpoint_armed;
 
 void failpoint_arm(enum failpoint p, const struct failpoint_plan *plan);
 void failpoint_disarm(enum failpoint p);
-unsigned failpoint_hits(enum failpoint p);   /* since it was armed */
 const char *failpoint_name(enum failpoint p);
 int failpoint_act(enum failpoint p);
 

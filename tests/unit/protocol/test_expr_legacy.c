@@ -273,5 +273,6 @@ Test(expr_legacy, attributes)
 	cr_assert(legacy_attributes(attributes("[\"\"]"), &w.arena, &p, &w.f) == ERR_VALIDATION);
 	cr_assert_text(w.f.text, PARAMETER("Empty attribute name"));
 	cr_assert(legacy_attributes(attributes("[\"b\",\"size\"]"), &w.arena, &p, &w.f) == ERR_OK);
-	cr_assert(projection_covers(p, SLICE_LIT("size")) && projection_covers(p, SLICE_LIT("b")));
+	cr_assert(slice_eq(projection_name(p, 0), SLICE_LIT("b")) && slice_eq(projection_name(p, 1), SLICE_LIT("size")));
+	cr_assert(!projection_nests(p, SLICE_LIT("b")) && !projection_nests(p, SLICE_LIT("size")));
 }
