@@ -118,16 +118,22 @@ char *shard_iterator_format(const struct shard_iterator *it, struct arena *a)
 bool shard_iterator_parse(struct slice text, struct arena *a, struct shard_iterator *it)
 {
 	uint8_t b[ITERATOR_BYTES];
+	unsigned char again[ITERATOR_BASE64 + 1];
 	struct slice mark = ITERATOR_MARK;
+	const uint8_t *coded;
 	size_t n;
 
 	if (text.n <= ITERATOR_BASE64 + mark.n)
 		return false;
 	struct slice arn = slice_of(text.p, text.n - ITERATOR_BASE64 - mark.n);
 
+	coded = arn.p + arn.n + mark.n;
 	if (memcmp(arn.p + arn.n, mark.p, mark.n) != 0
-	    || mbedtls_base64_decode(b, sizeof b, &n, arn.p + arn.n + mark.n, ITERATOR_BASE64) != 0
+	    || mbedtls_base64_decode(b, sizeof b, &n, coded, ITERATOR_BASE64) != 0
 	    || n != sizeof b || b[0] != ITERATOR_VERSION || get_le(b + ITERATOR_PLAIN, 8) != sum_of(arn, b))
+		return false;
+	/* The last character has two bits that decoding does not look at. */
+	if (mbedtls_base64_encode(again, sizeof again, &n, b, sizeof b) != 0 || memcmp(again, coded, ITERATOR_BASE64) != 0)
 		return false;
 	*it = (struct shard_iterator){ .arn = arena_copy(a, arn), .shard = (uint32_t)get_le(b + 1, 4),
 		.position = get_le(b + 5, 8), .issued_ms = get_le(b + 13, 8) };
