@@ -46,16 +46,6 @@ static enum err find_index(struct statement_run *r, const struct table *t)
 	return r->index->global && r->consistent ? fault_set(&r->fault, MSG_PQ_CONSISTENT) : ERR_OK;
 }
 
-static bool holds(const struct statement_run *r, const struct table *t, struct slice name)
-{
-	if (r->index->projection == INDEX_ALL || key_schema_has(&t->key, name) || key_schema_has(r->key, name))
-		return true;
-	for (unsigned i = 0; i < r->index->includes; i++)
-		if (slice_eq(r->index->include[i], name))
-			return true;
-	return false;
-}
-
 static bool named_before(const struct statement *s, unsigned i)
 {
 	for (unsigned k = 0; k < i; k++)
@@ -69,19 +59,22 @@ static enum err check_filter(struct statement_run *r, const struct table *t)
 {
 	struct slice name, all;
 	struct buf missing;
-	bool any;
+	bool any, failed;
 
 	if (r->index == NULL || r->reads->plan.scan)
 		return ERR_OK;
 	buf_init(&missing);
 	for (unsigned i = 0; slice_present(name = statement_where_name(r->statement, i)); i++)
-		if (!holds(r, t, name) && !named_before(r->statement, i)) {
+		if (!table_index_holds(t, r->index, name) && !named_before(r->statement, i)) {
 			buf_put(&missing, ", ", missing.n != 0 ? 2 : 0);
 			buf_put_slice(&missing, name);
 		}
 	any = missing.n != 0;
 	all = any ? arena_copy(&r->call->arena, buf_slice(&missing)) : SLICE_NONE;
+	failed = missing.failed || (any && !slice_present(all));
 	buf_release(&missing);
+	if (failed)
+		return fault_set(&r->fault, MSG_NO_MEMORY);
 	return any ? fault_set(&r->fault, MSG_PQ_FILTER_NOT_HELD, SLICE_FMT(r->index->name), SLICE_FMT(all)) : ERR_OK;
 }
 

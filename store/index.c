@@ -1,3 +1,4 @@
+/* index - see index.h. What an entry holds, which indexes a write moves, and in what order entries change. */
 #include "store/index.h"
 
 #include "protocol/messages.h"
@@ -5,25 +6,6 @@
 #include "store/keycode.h"
 
 /* ---- projection ---- */
-
-static bool attr_named(const struct key_attr *a, unsigned n, struct slice name)
-{
-	for (unsigned i = 0; i < n; i++)
-		if (slice_eq(a[i].name, name))
-			return true;
-	return false;
-}
-
-static bool projects(const struct table *t, const struct table_index *x, struct slice name)
-{
-	if (attr_named(x->key.hash, x->key.hashes, name) || attr_named(x->key.range, x->key.ranges, name)
-	    || attr_named(t->key.hash, t->key.hashes, name) || attr_named(t->key.range, t->key.ranges, name))
-		return true;
-	for (unsigned i = 0; i < x->includes; i++)
-		if (slice_eq(x->include[i], name))
-			return true;
-	return false;
-}
 
 /* The item's names are sorted, and so is what is left of them. */
 void index_project(const struct table *t, const struct table_index *x, struct slice item, struct buf *out)
@@ -37,14 +19,14 @@ void index_project(const struct table *t, const struct table_index *x, struct sl
 	struct mp m = value_pairs(item, &n);
 
 	for (uint32_t i = 0; i < n; i++) {
-		kept += projects(t, x, mp_str(&m));
+		kept += table_index_holds(t, x, mp_str(&m));
 		mp_skip(&m);
 	}
 	mp_put_map(out, kept);
 	for (m = value_pairs(item, &n); n > 0; n--) {
 		struct slice name = mp_str(&m), value = mp_skip(&m);
 
-		if (projects(t, x, name)) {
+		if (table_index_holds(t, x, name)) {
 			mp_put_str(out, name);
 			buf_put_slice(out, value);
 		}

@@ -34,4 +34,15 @@ struct table {
 	struct meter *meter;
 };
 
+/* Do the entries of an index hold this attribute? */
+static inline bool table_index_holds(const struct table *t, const struct table_index *x, struct slice name)
+{
+	if (x->projection == INDEX_ALL || key_schema_has(&x->key, name) || key_schema_has(&t->key, name))
+		return true;
+	for (unsigned i = 0; i < x->includes; i++)
+		if (slice_eq(x->include[i], name))
+			return true;
+	return false;
+}
+
 #endif
