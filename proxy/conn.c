@@ -60,18 +60,23 @@ static void set_writing(struct conn *c, bool on)
 
 /* ---- ending ---- */
 
+/* Once a connection, before the peer can see its end. */
+static void count_outcome(struct conn *c, enum conn_outcome why)
+{
+	metric_add(&c->worker->metrics->outcome[why], 1);
+}
+
 void conn_close(struct conn *c, enum conn_outcome why)
 {
 	struct worker *w = c->worker;
 
 	if (c->state == CONN_STATE_CLOSED)
 		return;
-	if (c->state == CONN_STATE_LINGERING)
-		why = c->outcome; /* what began its end */
+	if (c->state != CONN_STATE_LINGERING)
+		count_outcome(c, why);
 	conn_enter(c, CONN_STATE_CLOSED);
 	set_reading(c, false);
 	set_writing(c, false);
-	metric_add(&w->metrics->outcome[why], 1);   /* before the peer can see it */
 	metric_sub(&w->metrics->connections, 1);
 	c->io->close(c);
 	c->fd = -1;
@@ -96,6 +101,7 @@ static void conn_finished(struct conn *c)
 		conn_close(c, c->outcome);
 		return;
 	}
+	count_outcome(c, c->outcome);
 	c->io->shut(c);
 	conn_enter(c, CONN_STATE_LINGERING);
 	c->due_ns = c->worker->now_ns;
