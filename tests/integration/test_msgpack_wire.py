@@ -146,6 +146,16 @@ class MsgpackWire(unittest.TestCase):
                 f.send(b"".join(frame(REQUEST, GET_ITEM, n, get_item("k%d" % i, consistent=n % 2)) for n, i in wanted.items()))
                 self.expect_items(f, wanted)
 
+    def test_batches_longer_than_a_turn(self):
+        n = 3000    # takes a worker longer than it serves one connection at a time
+        data = b"".join(frame(REQUEST, GET_ITEM, i, get_item("k1", table="nosuch")) for i in range(n))
+        many = [self.frames() for _ in range(40)]
+        for f in many:
+            f.send(data)
+        for f in many:
+            with f:
+                self.assertEqual([f.next()[2] for _ in range(n)], list(range(n)))
+
     def test_warm_equals_cold(self):
         ask = frame(REQUEST, GET_ITEM, 5, get_item("k50"))
         with self.frames() as f:
