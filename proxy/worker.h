@@ -10,7 +10,7 @@
  *        read, look | read, look | read, look || serve, write | serve, write | serve, write
  *
  *     While the kernel reads the next connection, memory brings what the last one's requests will touch (conn_door's look).
- *     With 16 connections of one request each this takes a sixth off a hit's CPU time. Every other event serves those that
+ *     With 16 connections of one request each this takes 5 % (100 bytes) to 10 % (1 KB) off a hit's CPU time. Every other event serves those that
  *     are gathered first (worker_begin), so that between a look and its serving there are only reads.
  *
  * Not here: accepting (listener.c), what is read and written (conn.c, the doors). */
