@@ -7,6 +7,7 @@ itself looks at: leave by `with`, or call end()."""
 
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -20,16 +21,18 @@ SANITIZER = re.compile(r"(ERROR|WARNING|SUMMARY): \w+Sanitizer|: runtime error: 
 
 
 class Daemon:
-    """A running dynaxd. `data` None means --memory; else a directory that outlives the process."""
+    """A running dynaxd. `data` None means --memory; else a directory that outlives the process. `descriptors`: as many as
+    it may have open."""
 
-    def __init__(self, *options, data=None, env=None, timeout=20):
+    def __init__(self, *options, data=None, env=None, timeout=20, descriptors=None):
         self.data = data
         self.killed = False             # on purpose
         where = ["--data", data] if data else ["--memory"]
         self.log = tempfile.TemporaryFile(mode="a+")     # shared with the process: appending, reads move nothing
         self.process = subprocess.Popen(
             [BINARY, *where, "--http", "127.0.0.1:0", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", *options],
-            stdout=subprocess.PIPE, stderr=self.log, text=True, env={**os.environ, **(env or {})})
+            stdout=subprocess.PIPE, stderr=self.log, text=True, env={**os.environ, **(env or {})},
+            preexec_fn=descriptors and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))))
         self._await_ready(timeout)
 
     def _await_ready(self, timeout):
@@ -64,6 +67,14 @@ class Daemon:
         self.log.flush()
         self.log.seek(0)
         return self.log.read()
+
+    def await_log(self, text, timeout=10):
+        """Wait until its log has this text; gives the whole log."""
+        deadline = time.monotonic() + timeout
+        while text not in (log := self.stderr()):
+            assert time.monotonic() < deadline, f"no {text!r} in: {log}"
+            time.sleep(0.01)
+        return log
 
     def stop(self, timeout=60):
         """SIGTERM and wait; returns the exit status."""

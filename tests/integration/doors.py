@@ -31,7 +31,8 @@ class Refused(Exception):
 
 
 class HttpDoor:
-    """`source` is where the last answer came from: "hit", "miss", "bypass" or None."""
+    """One kept-alive connection. `source` is where the last answer came from: "hit", "miss", "bypass" or None; `bytes` are its
+    very bytes."""
 
     def __init__(self, daemon):
         self.connection = http.client.HTTPConnection(*daemon.http, timeout=30)
@@ -43,7 +44,11 @@ class HttpDoor:
                                                     "Content-Type": "application/x-amz-json-1.0"})
         answer = self.connection.getresponse()
         self.source = answer.getheader("x-dynax-cache")
-        return answer.status, answer.read()
+        self.bytes = answer.read()
+        return answer.status, self.bytes
+
+    def __call__(self, operation, **body):
+        return self.call(operation, json.dumps(body))
 
     def call(self, operation, text):
         status, data = self.raw(operation, text.encode())

@@ -1,7 +1,6 @@
 """What the caches promise (docs/coherence.md), seen from outside: answers are the same cold and warm, follow every write at
 once, and say where they came from."""
 
-import http.client
 import itertools
 import json
 import re
@@ -12,37 +11,13 @@ import urllib.request
 import pytest
 
 from daemon import Daemon
+from doors import HttpDoor, Refused
 
 HASH = dict(KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
             AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}])
 BOTH = dict(KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
             AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"},
                                   {"AttributeName": "sk", "AttributeType": "S"}])
-
-
-class Refused(Exception):
-    def __init__(self, status, body):
-        super().__init__(f"{status} {body}")
-        self.type = body.get("__type", "").split("#")[-1]
-        self.message = body.get("message", body.get("Message", ""))
-
-
-class Wire:
-    """DynamoDB's JSON over one kept-alive connection; `cache` is where the last answer came from, `text` its bytes."""
-
-    def __init__(self, daemon):
-        self.conn = http.client.HTTPConnection(*daemon.http, timeout=30)
-
-    def __call__(self, op, **body):
-        self.conn.request("POST", "/", json.dumps(body), {
-            "X-Amz-Target": "DynamoDB_20120810." + op, "Content-Type": "application/x-amz-json-1.0"})
-        answer = self.conn.getresponse()
-        self.text = answer.read()
-        self.cache = answer.getheader("x-dynax-cache")
-        body = json.loads(self.text)
-        if answer.status != 200:
-            raise Refused(answer.status, body)
-        return body
 
 
 def metric(daemon, name):
@@ -64,7 +39,7 @@ numbers = itertools.count()
 
 @pytest.fixture
 def wire(dynax):
-    return Wire(dynax)
+    return HttpDoor(dynax)
 
 
 @pytest.fixture
@@ -90,10 +65,10 @@ def test_an_item_is_the_same_cold_and_warm(wire, h):
     for more in ({}, {"ReturnConsumedCapacity": "TOTAL"}, {"ReturnConsumedCapacity": "INDEXES", "ConsistentRead": True},
                  {"ProjectionExpression": "n", "ReturnConsumedCapacity": "TOTAL"}, {"AttributesToGet": ["n", "pk"]}):
         wire("GetItem", TableName=h, Key={"pk": S("a")}, **more)
-        first = wire.text
+        first = wire.bytes
         wire("GetItem", TableName=h, Key={"pk": S("a")}, **more)
-        assert wire.cache == "hit"
-        assert wire.text == first
+        assert wire.source == "hit"
+        assert wire.bytes == first
     got = wire("GetItem", TableName=h, Key={"pk": S("a")}, ReturnConsumedCapacity="TOTAL")
     assert got["ConsumedCapacity"] == {"TableName": h, "CapacityUnits": 1.0}, "5 KB, eventually consistent"
     got = wire("GetItem", TableName=h, Key={"pk": S("a")}, ReturnConsumedCapacity="TOTAL", ConsistentRead=True)
@@ -105,9 +80,9 @@ def test_hits_consume_what_the_cold_read_did(wire, h):
         if key == "a":
             wire("PutItem", TableName=h, Item={"pk": S("a")})
         cold = wire("GetItem", TableName=h, Key={"pk": S(key)}, ReturnConsumedCapacity="TOTAL")
-        assert wire.cache == "miss"
+        assert wire.source == "miss"
         warm = wire("GetItem", TableName=h, Key={"pk": S(key)}, ReturnConsumedCapacity="TOTAL")
-        assert wire.cache == "hit"
+        assert wire.source == "hit"
         assert cold == warm
         assert cold["ConsumedCapacity"]["CapacityUnits"] == 0.5
 
@@ -118,10 +93,10 @@ def test_query_results_follow_writes(dynax, wire, c):  # CCH-01
     assert wire("Query", **ask)["Count"] == 0
     wire("PutItem", TableName=c, Item={"pk": S("101"), "sk": S("7")})
     assert wire("Query", **ask)["Count"] == 1
-    assert Wire(dynax)("Query", **ask)["Count"] == 1
+    assert HttpDoor(dynax)("Query", **ask)["Count"] == 1
     wire("PutItem", TableName=c, Item={"pk": S("102"), "sk": S("7")})
     assert wire("Query", **ask)["Count"] == 1
-    assert wire.cache == "hit", "another partition was written"
+    assert wire.source == "hit", "another partition was written"
     wire("DeleteItem", TableName=c, Key={"pk": S("101"), "sk": S("7")})
     assert wire("Query", **ask)["Count"] == 0
 
@@ -129,7 +104,7 @@ def test_query_results_follow_writes(dynax, wire, c):  # CCH-01
 def test_scans_follow_writes(wire, c):
     assert wire("Scan", TableName=c)["Count"] == 0
     wire("Scan", TableName=c)
-    assert wire.cache == "hit"
+    assert wire.source == "hit"
     wire("PutItem", TableName=c, Item={"pk": S("a"), "sk": S("1")})
     assert wire("Scan", TableName=c)["Count"] == 1
 
@@ -152,7 +127,7 @@ def test_index_queries_follow_writes(wire):
             got = [wire("Query", **by_g, ExpressionAttributeValues={":g": S(g)})["Count"] for g in "xy"]
             got += [wire("Query", **by_l)["Count"], wire("Scan", TableName=t, IndexName="by-g")["Count"]]
             assert got == expected
-        assert wire.cache == "hit"
+        assert wire.source == "hit"
 
     item = {"pk": S("a"), "sk": S("1"), "g": S("x"), "l": S("1")}
     counts([0, 0, 0, 0])
@@ -171,7 +146,7 @@ def test_absence_is_cached_until_it_ends(wire, h, c):  # CCH-03
     for _ in range(2):
         assert "Item" not in wire("GetItem", TableName=h, Key={"pk": S("n1")})
         assert wire("Query", **ask)["Count"] == 0
-    assert wire.cache == "hit"
+    assert wire.source == "hit"
     wire("BatchWriteItem", RequestItems={h: [{"PutRequest": {"Item": {"pk": S("n1")}}}],
                                          c: [{"PutRequest": {"Item": {"pk": S("n1"), "sk": S("1")}}}]})
     assert "Item" in wire("GetItem", TableName=h, Key={"pk": S("n1")})
@@ -198,7 +173,7 @@ def test_consistent_reads_see_the_newest(wire, h):  # CCH-07; with the embedded 
             assert got["Item"]["v"] == N(i)
         got = wire("TransactGetItems", TransactItems=[{"Get": {"TableName": h, "Key": {"pk": S("a")}}}])
         assert got["Responses"] == [{"Item": {"pk": S("a"), "v": N(i)}}]
-        assert wire.cache == "bypass"
+        assert wire.source == "bypass"
 
 
 def test_one_entry_many_spellings(wire, c):  # CCH-08
@@ -232,7 +207,7 @@ def test_equal_requests_are_one_entry(wire, c):
     ask = dict(TableName=c, KeyConditionExpression="pk = :p", FilterExpression="x = :n")
     wire("Query", **ask, ExpressionAttributeValues={":p": S("a"), ":n": N("1.0")})
     wire("Query", **ask, ExpressionAttributeValues={":n": N("0.1e1"), ":p": S("a")})
-    assert wire.cache == "hit", "numbers and order of members are canonical"
+    assert wire.source == "hit", "numbers and order of members are canonical"
 
 
 def test_failed_writes_change_nothing(wire, h):  # CCH-09
@@ -241,11 +216,11 @@ def test_failed_writes_change_nothing(wire, h):  # CCH-09
     with pytest.raises(Refused) as refused:
         wire("PutItem", TableName=h, Item={"pk": S("a"), "v": N(99)}, ConditionExpression="attribute_not_exists(pk)",
              ReturnValuesOnConditionCheckFailure="ALL_OLD")
-    assert refused.value.type == "ConditionalCheckFailedException"
+    assert refused.value.kind == "ConditionalCheckFailedException"
     with pytest.raises(Refused):
         wire("PutItem", TableName=h, Item={"pk": S("a"), "v": S("x" * 410000)})
     assert wire("GetItem", TableName=h, Key={"pk": S("a")})["Item"]["v"] == N(1)
-    assert wire.cache == "hit"
+    assert wire.source == "hit"
 
 
 def test_tables_dropped_and_made_again(wire, h):  # CCH-12
@@ -258,11 +233,11 @@ def test_tables_dropped_and_made_again(wire, h):  # CCH-12
     for op, more in (("GetItem", {"Key": {"pk": S("a")}}), ("Scan", {})):
         with pytest.raises(Refused) as refused:
             wire(op, TableName=h, **more)
-        assert refused.value.type == "ResourceNotFoundException"
+        assert refused.value.kind == "ResourceNotFoundException"
     create(wire, h, BOTH)
     with pytest.raises(Refused) as refused:
         wire("GetItem", TableName=h, Key={"pk": S("a")})
-    assert refused.value.message == "The provided key element does not match the schema"
+    assert refused.value.text == "The provided key element does not match the schema"
     assert wire("Scan", TableName=h)["Items"] == []
     assert wire("GetItem", TableName=h, Key={"pk": S("a"), "sk": S("1")}) == {}
 
@@ -276,16 +251,16 @@ def test_batches_partly_cached(dynax, wire, h):  # CCH-13
     fills = metric(dynax, "dynax_item_cache_fills_total")
     got = wire("BatchGetItem", RequestItems={h: {"Keys": keys, "ProjectionExpression": "v"}},
                ReturnConsumedCapacity="TOTAL")
-    assert wire.cache == "miss"
+    assert wire.source == "miss"
     assert sorted(int(i["v"]["N"]) for i in got["Responses"][h]) == [1, 2, 3, 4]
     assert all(set(i) == {"v"} for i in got["Responses"][h])
     assert got["UnprocessedKeys"] == {}
     assert got["ConsumedCapacity"] == [{"TableName": h, "CapacityUnits": 2.5}]
     assert metric(dynax, "dynax_item_cache_fills_total") - fills == 3
     assert wire("GetItem", TableName=h, Key={"pk": S("k5")}) == {}
-    assert wire.cache == "hit", "its absence is known"
+    assert wire.source == "hit", "its absence is known"
     wire("BatchGetItem", RequestItems={h: {"Keys": keys}})
-    assert wire.cache == "hit"
+    assert wire.source == "hit"
 
 
 @pytest.mark.parametrize("request_items, kind, words", [
@@ -308,8 +283,8 @@ def test_batches_refused(wire, h, request_items, kind, words):  # BAT-01, BAT-03
     named = {{"h": h, "nope": "nope"}.get(name, "other-table"): keys for name, keys in request_items.items()}
     with pytest.raises(Refused) as refused:
         wire("BatchGetItem", RequestItems=named)
-    assert refused.value.type == kind
-    assert words in refused.value.message
+    assert refused.value.kind == kind
+    assert words in refused.value.text
 
 
 @pytest.mark.parametrize("request_items", [None, [], {"h": None}, {"h": {"Keys": [None]}}, {"h": {"Keys": {}}}])
@@ -318,7 +293,7 @@ def test_batches_malformed(wire, h, request_items):  # BAT-03
         request_items = {h: request_items["h"]}
     with pytest.raises(Refused) as refused:
         wire("BatchGetItem", RequestItems=request_items)
-    assert refused.value.type in ("ValidationException", "SerializationException")
+    assert refused.value.kind in ("ValidationException", "SerializationException")
 
 
 def test_batches_of_missing_items(wire, h, c):  # BAT-04, step 3
@@ -354,12 +329,12 @@ def test_transactional_reads(wire, h, c):
     assert got["ConsumedCapacity"] == [{"TableName": h, "CapacityUnits": 4.0, "ReadCapacityUnits": 4.0}]
     with pytest.raises(Refused) as refused:
         wire("TransactGetItems", TransactItems=[{"Get": {"TableName": h, "Key": {"pk": S("a")}}}] * 2)
-    assert refused.value.message == "Transaction request cannot include multiple operations on one item"
+    assert refused.value.text == "Transaction request cannot include multiple operations on one item"
     with pytest.raises(Refused) as refused:
         wire("TransactGetItems", TransactItems=[{"Get": {"TableName": h, "Key": {"pk": S("a")}}},
                                                 {"Get": {"TableName": c, "Key": {"pk": S("a")}}}])
-    assert refused.value.type == "TransactionCanceledException"
-    assert refused.value.message.endswith("[None, ValidationError]")
+    assert refused.value.kind == "TransactionCanceledException"
+    assert refused.value.text.endswith("[None, ValidationError]")
 
 
 def test_transactional_reads_are_one_snapshot(dynax, wire, h):  # TXN-05
@@ -367,7 +342,7 @@ def test_transactional_reads_are_one_snapshot(dynax, wire, h):  # TXN-05
     torn = []
 
     def write():
-        mine = Wire(dynax)
+        mine = HttpDoor(dynax)
         for i in itertools.count():
             if stop.is_set():
                 return
@@ -375,7 +350,7 @@ def test_transactional_reads_are_one_snapshot(dynax, wire, h):  # TXN-05
                 {"Put": {"TableName": h, "Item": {"pk": S(k), "v": N(i)}}} for k in ("a", "b")])
 
     def read():
-        mine, last = Wire(dynax), -1
+        mine, last = HttpDoor(dynax), -1
         while not stop.is_set():
             got = mine("TransactGetItems", TransactItems=[{"Get": {"TableName": h, "Key": {"pk": S(k)}}} for k in "ab"])
             a, b = (int(r.get("Item", {"v": N(-1)})["v"]["N"]) for r in got["Responses"])
@@ -406,18 +381,18 @@ def test_transactional_reads_are_one_snapshot(dynax, wire, h):  # TXN-05
 def test_get_item_complains_of_expressions_before_the_table(wire, more, words):
     with pytest.raises(Refused) as refused:
         wire("GetItem", TableName="no-such-table", Key={"pk": S("a")}, **more)
-    assert refused.value.type == "ValidationException"
-    assert words in refused.value.message
+    assert refused.value.kind == "ValidationException"
+    assert words in refused.value.text
 
 
 def test_get_item_complains_of_the_table_before_the_key(wire, h):
     with pytest.raises(Refused) as refused:
         wire("GetItem", TableName="no-such-table", Key={"other": S("a")})
-    assert (refused.value.type, refused.value.message) == ("ResourceNotFoundException", "Requested resource not found")
+    assert (refused.value.kind, refused.value.text) == ("ResourceNotFoundException", "Requested resource not found")
     for key in ({}, {"pk": N(1)}, {"other": S("a")}, {"pk": S("a"), "more": S("b")}):
         with pytest.raises(Refused) as refused:
             wire("GetItem", TableName=h, Key=key)
-        assert refused.value.message == "The provided key element does not match the schema"
+        assert refused.value.text == "The provided key element does not match the schema"
         with pytest.raises(Refused):
             wire("GetItem", TableName=h, Key=key)       # a refusal is not cached as anything
 
@@ -432,7 +407,7 @@ def test_projections_of_a_cached_item(wire, h):
 
 def test_time_to_live_counts_from_the_fill():  # CCH-06
     with Daemon("--item-ttl", "300", "--query-ttl", "300") as d:
-        wire = Wire(d)
+        wire = HttpDoor(d)
         t = create(wire, "ttl", HASH)
         wire("PutItem", TableName=t, Item={"pk": S("a")})
         ask = dict(TableName=t, KeyConditionExpression="pk = :p", ExpressionAttributeValues={":p": S("a")})
@@ -441,7 +416,7 @@ def test_time_to_live_counts_from_the_fill():  # CCH-06
         while time.monotonic() - began < 1.0:
             for op, body in (("GetItem", dict(TableName=t, Key={"pk": S("a")})), ("Query", ask)):
                 wire(op, **body)
-                misses[op] += wire.cache == "miss"
+                misses[op] += wire.source == "miss"
             time.sleep(0.02)
         assert 3 <= misses["GetItem"] <= 5, "expiry is not put off by use"
         assert 3 <= misses["Query"] <= 5
@@ -451,22 +426,22 @@ def test_time_to_live_counts_from_the_fill():  # CCH-06
 
 def test_caches_that_are_off_are_bypassed():
     with Daemon("--item-cache", "0", "--query-cache", "0") as d:
-        wire = Wire(d)
+        wire = HttpDoor(d)
         t = create(wire, "off", HASH)
         for i in range(3):
             wire("PutItem", TableName=t, Item={"pk": S("a"), "v": N(i)})
             for op, body in (("GetItem", {"Key": {"pk": S("a")}}), ("Scan", {})):
                 got = wire(op, TableName=t, **body)
                 assert got.get("Item", got.get("Items", [None])[0])["v"] == N(i)
-                assert wire.cache == "bypass"
+                assert wire.source == "bypass"
             wire("BatchGetItem", RequestItems={t: {"Keys": [{"pk": S("a")}]}})
-            assert wire.cache == "bypass"
+            assert wire.source == "bypass"
         assert d.stop() == 0
 
 
 def test_a_flood_of_absent_keys_leaves_the_items():  # CCH-03
     with Daemon("--item-cache", "4M") as d:
-        wire = Wire(d)
+        wire = HttpDoor(d)
         t = create(wire, "flood", HASH)
         for i in range(100):
             wire("PutItem", TableName=t, Item={"pk": S(f"k{i}"), "d": S("x" * 10000)})
@@ -478,7 +453,7 @@ def test_a_flood_of_absent_keys_leaves_the_items():  # CCH-03
         hits = 0
         for i in range(100):
             wire("GetItem", TableName=t, Key={"pk": S(f"k{i}")})
-            hits += wire.cache == "hit"
+            hits += wire.source == "hit"
         assert hits >= 95
         assert metric(d, "dynax_item_cache_bytes") <= 4 << 20
         assert d.stop() == 0

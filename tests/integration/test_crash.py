@@ -5,33 +5,17 @@ every item must be the last acknowledged version, or the one that was in flight;
 own count must be the number of items a Scan finds."""
 
 import http.client
-import json
 import os
 import random
 import threading
 import time
 
 from daemon import Daemon, DataDirectory
+from doors import HttpDoor, Refused, definitions, keys
 
 ROUNDS = int(os.environ.get("CRASH_ROUNDS", "8"))
 WRITERS = 8
 KEYS = 40
-
-
-class Wire:
-    """DynamoDB's JSON over one kept-alive connection."""
-
-    def __init__(self, daemon):
-        self.conn = http.client.HTTPConnection(*daemon.http, timeout=20)
-
-    def call(self, op, body):
-        self.conn.request("POST", "/", json.dumps(body), {
-            "X-Amz-Target": "DynamoDB_20120810." + op, "Content-Type": "application/x-amz-json-1.0"})
-        answer = self.conn.getresponse()
-        text = answer.read()
-        if answer.status != 200:
-            raise AssertionError(f"{op}: {answer.status} {text}")
-        return json.loads(text)
 
 
 class Writer(threading.Thread):
@@ -43,33 +27,35 @@ class Writer(threading.Thread):
         self.in_flight = {}             # key -> version sent and not answered
         self.random = random.Random(seed)
         self.count = 0
+        self.refused = None
 
     def run(self):
-        wire = Wire(self.daemon_under_test)
+        wire = HttpDoor(self.daemon_under_test)
         try:
             while True:
                 key = f"w{self.number}-{self.random.randrange(KEYS)}"
                 version = self.acked.get(key, 0) + 1
                 self.in_flight = {key: version}
                 if version % 3 == 0:
-                    wire.call("UpdateItem", {
-                        "TableName": "crash", "Key": {"pk": {"S": key}}, "UpdateExpression": "SET a = :v, b = :v",
-                        "ExpressionAttributeValues": {":v": {"N": str(version)}}})
+                    wire("UpdateItem", TableName="crash", Key={"pk": {"S": key}}, UpdateExpression="SET a = :v, b = :v",
+                         ExpressionAttributeValues={":v": {"N": str(version)}})
                 else:
-                    wire.call("PutItem", {"TableName": "crash", "Item": {
+                    wire("PutItem", TableName="crash", Item={
                         "pk": {"S": key}, "a": {"N": str(version)}, "b": {"N": str(version)},
-                        "pad": {"S": "x" * self.random.randrange(2000)}}})
+                        "pad": {"S": "x" * self.random.randrange(2000)}})
                 self.acked[key] = version
                 self.in_flight = {}
                 self.count += 1
         except (OSError, http.client.HTTPException):
             pass                        # the kill
+        except Refused as refused:
+            self.refused = refused
 
 
 def scan(wire):
     items, start = [], {}
     while True:
-        page = wire.call("Scan", {"TableName": "crash", "ConsistentRead": True, **start})
+        page = wire("Scan", TableName="crash", ConsistentRead=True, **start)
         items += page["Items"]
         if "LastEvaluatedKey" not in page:
             return items
@@ -77,7 +63,7 @@ def scan(wire):
 
 
 def check(daemon, acked, in_flight):
-    wire = Wire(daemon)
+    wire = HttpDoor(daemon)
     items = scan(wire)
     found = {i["pk"]["S"]: (int(i["a"]["N"]), int(i["b"]["N"])) for i in items}
     assert len(found) == len(items)
@@ -87,7 +73,7 @@ def check(daemon, acked, in_flight):
         assert a in allowed, f"{key} is at {a}, not one of {allowed}"
     lost = [k for k in acked if k not in found]
     assert not lost, f"acknowledged and gone: {lost}"
-    table = wire.call("DescribeTable", {"TableName": "crash"})["Table"]
+    table = wire("DescribeTable", TableName="crash")["Table"]
     assert table["ItemCount"] == len(items)
     return {k: a for k, (a, _) in found.items()}
 
@@ -99,10 +85,8 @@ def test_sigkill_under_load():
     acked, in_flight, total = {}, {}, 0
     with DataDirectory() as data:
         with Daemon(data=data) as first:
-            Wire(first).call("CreateTable", {
-                "TableName": "crash", "BillingMode": "PAY_PER_REQUEST",
-                "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
-                "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}]})
+            HttpDoor(first)("CreateTable", TableName="crash", BillingMode="PAY_PER_REQUEST", KeySchema=keys("pk"),
+                            AttributeDefinitions=definitions(pk="S"))
             assert first.stop() == 0
         for _ in range(ROUNDS):
             with Daemon(data=data) as daemon:
@@ -115,6 +99,7 @@ def test_sigkill_under_load():
                 daemon.kill()
                 for w in writers:
                     w.join()
+                    assert w.refused is None, w.refused
                 acked, in_flight = {}, {}
                 for w in writers:
                     acked.update(w.acked)

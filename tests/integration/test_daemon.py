@@ -2,7 +2,6 @@
 
 import os
 import re
-import resource
 import signal
 import socket
 import subprocess
@@ -117,28 +116,19 @@ class Signals(unittest.TestCase):
             f.write("log-level debug\nitem-cache 1M\nidle-timeout 300\n")
             f.flush()
             d.process.send_signal(signal.SIGHUP)
-            time.sleep(0.3)
+            d.await_log("--log-level changed")
+            self.assertRegex(d.await_log("--item-cache changed"), "--item-cache changed: .* restart")
             self.assertEqual(w.send(request("ListTables", {})).answer()[0], 200)
-            self.assertIn("--log-level changed", d.stderr())
-            self.assertRegex(d.stderr(), "--item-cache changed: .* restart")
             self.assertTrue(w.at_end())    # by the new idle limit
             f.write("nonsense\n")
             f.flush()
             d.process.send_signal(signal.SIGHUP)
-            time.sleep(0.3)
-            self.assertIn("nothing changed", d.stderr())
+            d.await_log("nothing changed")
 
 
 class Descriptors(unittest.TestCase):
     def test_more_connections_than_descriptors(self):
-        was = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
-        try:
-            d = Daemon("--threads", "1")
-        finally:
-            # Only the soft limit of ours can come back; the daemon has its own copy by now.
-            resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
-        with d:
+        with Daemon("--threads", "1", descriptors=256) as d:
             wires = []
             for _ in range(200):
                 wires.append(Wire(d.http, timeout=1))

@@ -10,7 +10,8 @@ import time
 import pytest
 
 from daemon import Daemon
-from test_cache import BOTH, HASH, N, Refused, S, Wire, create, metric
+from doors import HttpDoor, Refused
+from test_cache import BOTH, HASH, N, S, create, metric
 from test_msgpack_wire import ANSWER, ERROR, GET_ITEM, REQUEST, Frames, frame, text
 
 pytestmark = pytest.mark.skipif(not os.environ.get("DYNAX_FAULTS_BUILD"), reason="not built with FAULTS=1")
@@ -21,9 +22,9 @@ DEADLINE = 25      # ERR_DEADLINE on the wire
 
 def herd(daemon, op, body):
     """Ask from many connections at once; the answers, or what was refused, and how long it took."""
-    wires = [Wire(daemon) for _ in range(HERD)]
+    wires = [HttpDoor(daemon) for _ in range(HERD)]
     for w in wires:
-        w.conn.connect()
+        w.connection.connect()
     answers = [None] * HERD
     start = threading.Barrier(HERD)
 
@@ -50,7 +51,7 @@ def slow(**env):
 
 def test_a_herd_costs_one_read():
     with slow() as d:
-        wire = Wire(d)
+        wire = HttpDoor(d)
         t = create(wire, "herd", HASH)
         wire("PutItem", TableName=t, Item={"pk": S("hot"), "d": S("x" * 390000)})
         answers, took = herd(d, "GetItem", dict(TableName=t, Key={"pk": S("hot")}))
@@ -62,7 +63,7 @@ def test_a_herd_costs_one_read():
 
 def test_a_herd_of_queries_costs_one_read():
     with slow() as d:
-        wire = Wire(d)
+        wire = HttpDoor(d)
         t = create(wire, "herd", BOTH)
         wire("PutItem", TableName=t, Item={"pk": S("hot"), "sk": S("1"), "v": N(7)})
         answers, _ = herd(d, "Query", dict(TableName=t, KeyConditionExpression="pk = :p",
@@ -74,17 +75,17 @@ def test_a_herd_of_queries_costs_one_read():
 
 def test_a_leader_whose_client_is_gone():
     with slow() as d:
-        wire = Wire(d)
+        wire = HttpDoor(d)
         t = create(wire, "herd", HASH)
         wire("PutItem", TableName=t, Item={"pk": S("hot"), "v": N(1)})
-        leader = Wire(d)
-        leader.conn.connect()
+        leader = HttpDoor(d)
+        leader.connection.connect()
         body = b'{"TableName":"herd","Key":{"pk":{"S":"hot"}}}'
-        leader.conn.sock.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nX-Amz-Target: DynamoDB_20120810.GetItem\r\n"
+        leader.connection.sock.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nX-Amz-Target: DynamoDB_20120810.GetItem\r\n"
                                  b"Content-Type: application/x-amz-json-1.0\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
         time.sleep(0.05)
-        leader.conn.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        leader.conn.sock.close()        # a reset, while its read is running
+        leader.connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        leader.connection.sock.close()        # a reset, while its read is running
         answers, took = herd(d, "GetItem", dict(TableName=t, Key={"pk": S("hot")}))
         assert all(a["Item"]["v"] == N(1) for a in answers)
         assert metric(d, "dynax_item_cache_fills_total") <= 2
@@ -95,14 +96,14 @@ def test_a_leader_whose_client_is_gone():
 @pytest.mark.parametrize("op", ["GetItem", "Scan"])
 def test_an_error_is_not_cached(op):
     with slow(fault="read-delay=100000,read-error") as d:
-        wire = Wire(d)
+        wire = HttpDoor(d)
         t = create(wire, "herd", HASH)
         wire("PutItem", TableName=t, Item={"pk": S("hot"), "v": N(1)})
         body = dict(TableName=t, Key={"pk": S("hot")}) if op == "GetItem" else dict(TableName=t)
         answers, _ = herd(d, op, body)
         refused = [a for a in answers if isinstance(a, Refused)]
         assert refused
-        assert all(r.type == "InternalServerError" for r in refused)
+        assert all(r.kind == "InternalServerError" for r in refused)
         got = wire(op, **body)
         assert (got["Item"] if op == "GetItem" else got["Items"][0])["v"] == N(1)
         assert d.stop() == 0
@@ -111,7 +112,7 @@ def test_an_error_is_not_cached(op):
 def test_a_deadline_is_answered_while_the_read_goes_on():
     """The msgpack protocol's deadline: the answer comes when it passes, the late one is dropped, the connection goes on."""
     with Daemon("--hand-over", "always", env={"DYNAX_FAULT": "read-delay=400000"}) as d:
-        t = create(Wire(d), "late", HASH)
+        t = create(HttpDoor(d), "late", HASH)
         key = b"\x82\x03\x81" + text("pk") + text("nobody") + b"\x06" + text(t)
         with Frames(d.msgpack) as f:
             began = time.monotonic()

@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from daemon import Daemon, DataDirectory
 
@@ -114,6 +114,7 @@ class Writer(threading.Thread):
         self.now = {}                                   # item -> version, absent = none
         self.history = {name: [] for name in self.names}  # acknowledged images, None = removed
         self.in_flight = None
+        self.failure = None
 
     def step(self, version):
         name = self.dice.choice(self.names)
@@ -135,8 +136,10 @@ class Writer(threading.Thread):
         try:
             for version in range(1, 1 << 30):
                 self.step(version)
-        except Exception:
+        except (BotoCoreError, OSError):
             pass                                        # the kill
+        except Exception as wrong:
+            self.failure = wrong
 
 
 def check_item(name, writer, seen):
@@ -181,6 +184,7 @@ def test_every_change_once_in_order_across_kills():
                 d.kill()
                 for w in started:
                     w.join()
+                    assert w.failure is None, w.failure
                 writers = started
             with Daemon(data=data) as d:               # what came after the consumer's last page
                 streams = d.client("dynamodbstreams")
