@@ -1,3 +1,4 @@
+/* expr_compute - see expr_compute.h. Pairs for SET (sum, list_append), then sets and numbers for ADD and DELETE. */
 #include "protocol/expr_compute.h"
 
 #include "protocol/messages.h"

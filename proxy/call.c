@@ -1,3 +1,4 @@
+/* call - see call.h. Calls and their arenas are kept by the worker for the next request. */
 #include "proxy/call.h"
 
 #include <stddef.h>

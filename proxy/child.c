@@ -1,3 +1,4 @@
+/* child - see child.h. A child is a call whose door is this file: its finish() runs done, then drops it. */
 #include "proxy/child.h"
 
 #include "protocol/messages.h"

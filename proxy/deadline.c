@@ -1,3 +1,4 @@
+/* deadline - see deadline.h. */
 #include "proxy/deadline.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* fast_get - see fast_get.h. The request is recognised by its bytes alone: a record is canonical, so there is one spelling. */
 #include "proxy/fast_get.h"
 
 #include "protocol/value.h"

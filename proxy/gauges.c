@@ -1,3 +1,4 @@
+/* gauges - see gauges.h. One function for each part of the daemon; units are counted in halves, and written as decimals. */
 #include "proxy/gauges.h"
 
 #include <inttypes.h>

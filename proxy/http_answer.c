@@ -1,3 +1,4 @@
+/* http_answer - see http_answer.h. The body first, since the head tells its length; headers in one order. */
 #include "proxy/http_answer.h"
 
 #include <http_parser.h>

@@ -1,3 +1,4 @@
+/* http_reader - see http_reader.h. The parser's callbacks note offsets; http_reader_step is what its caller sees. */
 #include "proxy/http_reader.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* listener - see listener.h. First addresses and binding, with what may be exposed; then accepting, and resting from it. */
 #include "proxy/listener.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* log - see log.h. A line is put together on the stack, and cut if it is too long. */
 #include "proxy/log.h"
 
 #include <stdarg.h>

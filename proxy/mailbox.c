@@ -1,3 +1,4 @@
+/* mailbox - see mailbox.h. */
 #include "proxy/mailbox.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* transport_tcp - the plain socket as a transport (transport.h): nothing is ever buffered on this side of it. */
 #include "proxy/transport.h"
 
 #include <sys/socket.h>

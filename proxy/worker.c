@@ -1,3 +1,4 @@
+/* worker - see worker.h. One section for each kind of event, then how a worker is born and ends. */
 #include "proxy/worker.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* backfill - see backfill.h. Pages of keys go to the writer as writes of its own kind, whose apply is page_apply. */
 #include "store/backfill.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* background - see background.h. */
 #include "store/background.h"
 
 #include "protocol/messages.h"

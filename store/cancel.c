@@ -1,3 +1,4 @@
+/* cancel - see cancel.h. */
 #include "store/cancel.h"
 
 #include "protocol/messages.h"

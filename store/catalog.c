@@ -1,3 +1,4 @@
+/* catalog - see catalog.h. Lookup, making snapshots, publishing and reclaiming them; tables themselves: catalog_table.c. */
 #include "store/catalog.h"
 
 #include <stdlib.h>

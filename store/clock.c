@@ -1,3 +1,4 @@
+/* clock - see clock.h. */
 #include "store/clock.h"
 
 #include <time.h>

@@ -1,3 +1,4 @@
+/* create_table - see create_table.h. In the service's order: billing, definitions, keys, indexes, what is left over, stream. */
 #include "store/create_table.h"
 
 #include "protocol/messages.h"

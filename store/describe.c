@@ -1,3 +1,4 @@
+/* describe - see describe.h. A TableDescription member by member, in the order of their identifiers. */
 #include "store/describe.h"
 
 #include <stdio.h>

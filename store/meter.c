@@ -1,3 +1,4 @@
+/* meter - see meter.h. */
 #include "store/meter.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* params - see params.h. */
 #include "store/params.h"
 
 #include <stdio.h>

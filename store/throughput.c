@@ -1,3 +1,4 @@
+/* throughput - see throughput.h. */
 #include "store/throughput.h"
 
 #include "protocol/capacity.h"

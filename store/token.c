@@ -1,3 +1,4 @@
+/* token - see token.h. Old tokens leave with later transactions, a few at a time, found by the time they end. */
 #include "store/token.h"
 
 #include <xxhash.h>

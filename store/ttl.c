@@ -1,3 +1,4 @@
+/* ttl - see ttl.h. Here: which second an item expires in, and the index of those; what deletes them is in ttl_sweep.c. */
 #include "store/ttl.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* writer - see writer.h. A batch: apply each write, flush once, publish, then answer in order. */
 #include "store/writer.h"
 
 #include <pthread.h>

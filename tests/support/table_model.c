@@ -1,3 +1,4 @@
+/* table_model - see table_model.h. */
 #include "tests/support/table_model.h"
 
 #include <stdio.h>

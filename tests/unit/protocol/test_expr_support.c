@@ -1,3 +1,4 @@
+/* test_expr_support - see test_expr_support.h. */
 #include "test_expr_support.h"
 
 #include <ctype.h>

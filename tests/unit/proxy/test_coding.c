@@ -1,3 +1,4 @@
+/* test_coding - Accept-Encoding and Content-Encoding: what is accepted, round trips, damaged bodies, bodies that blow up. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 

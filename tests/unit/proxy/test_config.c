@@ -1,3 +1,4 @@
+/* test_config - options from the command line and a file: units, addresses, precedence, reload, one line for each mistake. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <unistd.h>

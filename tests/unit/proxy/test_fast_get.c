@@ -1,3 +1,4 @@
+/* test_fast_get - which requests are simple, and that a simple one is answered as the ordinary way would. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 

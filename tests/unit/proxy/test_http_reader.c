@@ -1,3 +1,4 @@
+/* test_http_reader - requests in pieces of every length give the same heads and bodies; what is refused, and when. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* test_mailbox - mail of many threads comes once each and in its sender's order, with few wake-ups (M1). */
 #include <criterion/criterion.h>
 #include <poll.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* test_metrics - bounds of the histogram, and the sum of several workers as text. */
 #include <criterion/criterion.h>
 
 #include "proxy/metrics.h"

@@ -1,3 +1,4 @@
+/* fixture - see fixture.h. */
 #include "tests/unit/store/fixture.h"
 
 #include <criterion/criterion.h>

@@ -1,3 +1,4 @@
+/* query_support - see query_support.h. */
 #include "tests/unit/store/query_support.h"
 
 #include <criterion/criterion.h>

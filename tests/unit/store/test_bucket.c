@@ -1,3 +1,4 @@
+/* test_bucket - the token bucket against a plain model (B1 to B3), at its extremes, and under threads. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdio.h>

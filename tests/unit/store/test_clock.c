@@ -1,3 +1,4 @@
+/* test_clock - a clock that stands still and one that runs (K1, K2), and what goes by it. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* test_create_table - what is refused of a table's description, and in which words. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* test_store_describe - DescribeTable through a table's life, ListTables in pages, exact counters. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* test_throughput - what is refused, what is charged, and to whom (P1 to P3); how often throughput may be lowered. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* test_transact_write - reasons in their order, limits, tokens and costs of TransactWriteItems. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* test_update_table - UpdateTable, indexes that are filled while the table is in use, time to live, tags. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
