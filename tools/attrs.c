@@ -91,6 +91,26 @@ static struct dynax_item *from_json(const char *json)
 	return item;
 }
 
+struct dynax_item *attrs_plain(const char *json)
+{
+	char why[256];
+	yajl_val v = yajl_tree_parse(json, why, sizeof(why));
+	struct dynax_item *item = YAJL_IS_OBJECT(v) ? dynax_item_new() : NULL;
+	bool ok = item != NULL;
+
+	for (size_t i = 0; ok && i < v->u.object.len; i++)
+		ok = set_plain(item, v->u.object.keys[i], v->u.object.values[i], 1);
+	yajl_tree_free(v);
+	if (ok && dynax_item_error(item) == NULL)
+		return item;
+	if (ok)
+		cli_usage("%s", dynax_item_error(item));
+	else
+		cli_usage("'%s' is not an item in plain JSON", json);
+	dynax_item_free(&item);
+	return NULL;
+}
+
 struct dynax_item *attrs_item(const char *const *arg, unsigned n)
 {
 	struct dynax_item *item;

@@ -81,7 +81,9 @@ enum cli_exit cmd_ping(struct cli *c);
 bool attrs_set(struct dynax_item *item, const char *attr);
 /* An item of such attributes, or of one argument that is DynamoDB's JSON; NULL, with a message. */
 struct dynax_item *attrs_item(const char *const *arg, unsigned n);
-/* An item from "NAME=text,NAME=text", or DynamoDB's JSON. */
+/* An item from "NAME=text,NAME=text", or DynamoDB's JSON. NULL, with a message. */
 struct dynax_item *attrs_key(const char *text);
+/* An item from one object of plain JSON. NULL, with a message. */
+struct dynax_item *attrs_plain(const char *json);
 
 #endif

@@ -254,9 +254,10 @@ enum cli_exit cmd_batch_write(struct cli *c)
 	if (c->args > 1 && !delete && strcmp(c->arg[1], "put") != 0)
 		return cli_usage("'%s' is neither put nor delete", c->arg[1]);
 	while (code == CLI_OK && getline(&line, &room, stdin) > 0) {
-		if (line[strspn(line, " \t\r\n")] == '\0')
+		line[strcspn(line, "\r\n")] = '\0';
+		if (line[strspn(line, " \t")] == '\0')
 			continue;
-		item[n] = attrs_key(line);
+		item[n] = c->plain && line[0] == '{' ? attrs_plain(line) : attrs_key(line);
 		if (item[n] == NULL) {
 			code = CLI_USAGE;
 			break;
@@ -357,10 +358,14 @@ static char *read_stdin(void)
 enum cli_exit cmd_call(struct cli *c)
 {
 	const char *json = c->args > 1 ? c->arg[1] : "{}";
-	char *typed = strcmp(json, "-") == 0 ? read_stdin() : NULL;
-	enum cli_exit code = print_result(dynax_call(c->client, c->arg[0], typed != NULL ? typed : json));
+	bool typed = strcmp(json, "-") == 0;
+	char *text = typed ? read_stdin() : NULL;
+	enum cli_exit code;
 
-	free(typed);
+	if (typed && text == NULL)
+		return cli_usage("out of memory");
+	code = print_result(dynax_call(c->client, c->arg[0], typed ? text : json));
+	free(text);
 	return code;
 }
 

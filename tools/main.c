@@ -42,7 +42,7 @@ static const struct cli_command commands[] = {
 	{ "query", "TABLE KEY... [NAME^=PREFIX]", "items under one partition key, in order", 1, MANY, cmd_query },
 	{ "scan", "TABLE", "all items", 1, 1, cmd_scan },
 	{ "batch-get", "TABLE KEY,KEY...", "many items by their keys, each PK=a,SK=b", 2, MANY, cmd_batch_get },
-	{ "batch-write", "TABLE [put|delete]", "store items (or delete keys) from standard input, one JSON a line", 1, 2,
+	{ "batch-write", "TABLE [put|delete]", "store items (or delete keys) from standard input, one a line", 1, 2,
 		cmd_batch_write },
 	{ "create-table", "TABLE PARTITION[:T] [SORT[:T]]", "T is S (default), N or B", 2, 3, cmd_create_table },
 	{ "describe-table", "TABLE", "what a table is like", 1, 1, cmd_describe_table },

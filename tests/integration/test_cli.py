@@ -64,6 +64,22 @@ def test_batches_and_paging(run):
     run("delete-table", "bulk")
 
 
+def test_plain_lines(run):
+    run("create-table", "plain", "PK", "SK:N")
+    items = [{"PK": "a", "SK": n, "tags": ["x", 1.5, None, {"y": True}], "text": "it's = \u00fc"} for n in range(30)]
+    run("batch-write", "plain", "--plain", stdin="".join(json.dumps(i) + "\n" for i in items) + "\nPK=b,SK:=1\r\n")
+    printed = run("query", "plain", "PK=a", "--plain")
+    assert [json.loads(line) for line in printed.splitlines()] == items
+    assert json.loads(run("get", "plain", "PK=b", "SK:=1", "--plain")) == {"PK": "b", "SK": 1}
+    keys = "".join(json.dumps({"PK": i["PK"], "SK": i["SK"]}) + "\n" for i in items)
+    run("batch-write", "plain", "delete", "--plain", stdin=keys + '{"PK":"b","SK":1}\n')
+    assert run("scan", "plain") == ""
+    for line in ('{"PK":"a"', '[1]', '{"PK":"a","SK":1} x', '{"PK":"a","SK":' + "[" * 40 + "]" * 40 + "}"):
+        assert run("batch-write", "plain", "--plain", stdin=line + "\n", code=2).startswith("dynax: ")
+    assert run("batch-write", "plain", stdin='{"PK":"a","SK":1}\n', code=2).startswith("dynax: ")
+    run("delete-table", "plain")
+
+
 def test_any_operation(run):
     assert "bulk2" in run("call", "CreateTable", "-", stdin=json.dumps({
         "TableName": "bulk2", "BillingMode": "PAY_PER_REQUEST", "KeySchema": [{"AttributeName": "k", "KeyType": "HASH"}],
