@@ -91,10 +91,32 @@ static void on_clock(struct evhttp_request *req, void *arg)
 	}
 }
 
+static void on_partitions(struct evhttp_request *req, void *arg)
+{
+	struct admin *a = arg;
+	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(req)), *table = NULL;
+	struct evkeyvalq args = { NULL, NULL };
+	struct buf text;
+
+	buf_init(&text);
+	if (query != NULL && evhttp_parse_query_str(query, &args) == 0)
+		table = evhttp_find_header(&args, "table");
+	if (table == NULL)
+		reply(req, 400, "Bad Request", "text/plain", SLICE_LIT("GET /partitions?table=NAME\n"));
+	else if (!a->source.partitions(a->source.arg, slice_str(table), &text))
+		reply(req, 404, "Not Found", "text/plain", SLICE_LIT("there is no such table\n"));
+	else if (text.failed)
+		reply(req, 500, "Internal Server Error", "text/plain", SLICE_LIT("out of memory\n"));
+	else
+		reply(req, 200, "OK", "application/json", buf_slice(&text));
+	evhttp_clear_headers(&args);
+	buf_release(&text);
+}
+
 static void on_other(struct evhttp_request *req, void *arg)
 {
 	(void)arg;
-	reply(req, 404, "Not Found", "text/plain", SLICE_LIT("/metrics /healthz /readyz /clock\n"));
+	reply(req, 404, "Not Found", "text/plain", SLICE_LIT("/metrics /healthz /readyz /partitions /clock\n"));
 }
 
 struct admin *admin_new(struct event_base *base, int fd, const struct admin_source *source)
@@ -114,6 +136,7 @@ struct admin *admin_new(struct event_base *base, int fd, const struct admin_sour
 	evhttp_set_cb(a->http, "/metrics", on_metrics, a);
 	evhttp_set_cb(a->http, "/healthz", on_healthz, a);
 	evhttp_set_cb(a->http, "/readyz", on_readyz, a);
+	evhttp_set_cb(a->http, "/partitions", on_partitions, a);
 	evhttp_set_cb(a->http, "/clock", on_clock, a);
 	evhttp_set_gencb(a->http, on_other, a);
 	return a;

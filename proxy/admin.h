@@ -1,4 +1,5 @@
-/* admin - /metrics, /healthz and /readyz, for those who watch over the daemon; /clock, for those who test with it.
+/* admin - /metrics, /healthz and /readyz, for those who watch over the daemon; /partitions?table=NAME, how a
+ * table is cut; /clock, for those who test with it.
  *
  * evhttp serves it: a scrape a second is no hot path.
  *
@@ -16,6 +17,8 @@ struct admin_source {
 	void (*metrics)(void *arg, struct buf *out);
 	/* False, and why: not ready to serve. */
 	bool (*ready)(void *arg, const char **why);
+	/* Append the partitions of a table as JSON; false if there is none of this name. */
+	bool (*partitions)(void *arg, struct slice table, struct buf *out);
 	/* Move the clock on; NULL if it runs by itself. */
 	void (*advance)(void *arg, uint64_t ms);
 	void *arg;

@@ -8,7 +8,7 @@
  * B2. Each read sees a view that was opened after get or query was called: what was published before is in it.
  *
  * Threads: reader functions are called on the reader's worker, and completions come back on that same worker; ready, stats,
- * meters, advance and close may be called on any one thread. */
+ * meters, partitions, advance and close may be called on any one thread. */
 #ifndef DYNAX_PROXY_BACKEND_H
 #define DYNAX_PROXY_BACKEND_H
 
@@ -81,6 +81,7 @@ struct backend_ops {
 	bool (*ready)(struct backend *b, const char **why);
 	void (*stats)(struct backend *b, struct store_stats *out);
 	void (*meters)(struct backend *b, store_meter_fn *fn, void *arg);
+	enum err (*partitions)(struct backend *b, struct slice table, store_partition_fn *fn, void *arg, struct fault *f);
 	/* Move a clock that stands still (--test-clock). */
 	void (*advance)(struct backend *b, uint64_t ms);
 	/* Ends what is queued, then closes. All readers must be gone. */

@@ -439,6 +439,11 @@ static void op_meters(struct backend *b, store_meter_fn *fn, void *arg)
 	store_meters(of(b)->store, fn, arg);
 }
 
+static enum err op_partitions(struct backend *b, struct slice table, store_partition_fn *fn, void *arg, struct fault *f)
+{
+	return store_partitions(of(b)->store, table, fn, arg, f);
+}
+
 static void op_advance(struct backend *b, uint64_t ms)
 {
 	store_clock_advance(of(b)->store, ms);
@@ -472,6 +477,7 @@ static const struct backend_ops embedded_ops = {
 	.ready = op_ready,
 	.stats = op_stats,
 	.meters = op_meters,
+	.partitions = op_partitions,
 	.advance = op_advance,
 	.close = op_close,
 };

@@ -51,6 +51,7 @@ static const struct option options[] = {
 	{ "overlay", BYTES, FIELD(overlay), "512M", RESTART, "BYTES", "recent writes kept in memory until checkpointed" },
 	{ "ttl-interval", MILLIS, FIELD(ttl_interval), "5000", RESTART, "MS", "expired items are looked for so often" },
 	{ "capacity", CAPACITY, FIELD(capacity), "declared", RESTART, "declared|account|off", "throughput: enforced, counted, neither" },
+	{ "partition-bytes", BYTES, FIELD(partition_bytes), "10G", RESTART, "BYTES", "a larger partition is cut in two" },
 	{ "test-clock", FLAG, FIELD(test_clock), "off", RESTART, NULL, "time stands still; POST /clock?advance=SECONDS moves it" },
 	{ "map-max", BYTES, FIELD(map_max), "1024G", RESTART, "BYTES", "the database grows up to this" },
 };

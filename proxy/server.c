@@ -1,5 +1,6 @@
 #include "proxy/server.h"
 
+#include <inttypes.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <signal.h>
@@ -109,6 +110,7 @@ static bool open_store(struct server *s, struct config_error *e)
 			.keeper_ms = (unsigned)c->ttl_interval,
 			.still_clock = c->test_clock,
 			.capacity = (enum capacity_mode)c->capacity,
+			.partition_bytes = c->partition_bytes,
 		},
 		.reader_threads = c->reader_threads,
 		.hand_over = (enum hand_over)c->hand_over,
@@ -189,6 +191,37 @@ static void write_metrics(void *arg, struct buf *out)
 		m[i] = s->worker[i]->metrics;
 	metrics_write(out, m, s->workers);
 	gauges_write(out, &s->shared, &g);
+}
+
+struct partition_list {
+	struct buf *out;
+	unsigned n;
+};
+
+/* Names of indexes need no escapes: they are made of letters, digits and "_.-". */
+static void put_partition(void *arg, const struct store_partition *p)
+{
+	struct partition_list *l = arg;
+
+	buf_printf(l->out, "%s\n{", l->n++ != 0 ? "," : "");
+	if (slice_present(p->index))
+		buf_printf(l->out, "\"IndexName\":\"%.*s\",", SLICE_FMT(p->index));
+	buf_printf(l->out, "\"FirstHash\":\"%016" PRIx64 "\",\"LastHash\":\"%016" PRIx64 "\",", p->first, p->last);
+	if (p->counted)
+		buf_printf(l->out, "\"ItemCount\":%" PRIu64 ",\"SizeBytes\":%" PRIu64 ",", p->entries, p->bytes);
+	buf_printf(l->out, "\"Counted\":%s}", p->counted ? "true" : "false");
+}
+
+static bool write_partitions(void *arg, struct slice table, struct buf *out)
+{
+	struct server *s = arg;
+	struct partition_list l = { out, 0 };
+
+	buf_printf(out, "{\"Partitions\":[");
+	if (s->shared.backend->ops->partitions(s->shared.backend, table, put_partition, &l, NULL) != ERR_OK)
+		return false;
+	buf_printf(out, "]}\n");
+	return true;
 }
 
 static void advance_clock(void *arg, uint64_t ms)
@@ -335,7 +368,8 @@ static int give(int *fd)
 static bool start(struct server *s)
 {
 	struct listener_opts o = { DOOR_HTTP, s->worker, s->workers, s->max_connections, &s->given };
-	struct admin_source source = { write_metrics, is_ready, s->config.test_clock ? advance_clock : NULL, s };
+	struct admin_source source = { write_metrics, is_ready, write_partitions,
+		s->config.test_clock ? advance_clock : NULL, s };
 
 	s->base = event_base_new();
 	if (s->base == NULL || !watch_signals(s) || !start_workers(s))

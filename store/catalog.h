@@ -40,6 +40,12 @@ struct throughput_past {
 	uint64_t decreased_ms, increased_ms; /* last; 0 = never */
 };
 
+/* A partition of a table or index that was cut (partition.h); rows of an owner ascend. */
+struct partition_row {
+	uint32_t owner;
+	struct partition part;
+};
+
 /* What the store knows of a table beside what was asked for. */
 struct catalog_facts {
 	struct slice uuid;
@@ -53,6 +59,8 @@ struct catalog_facts {
 	bool ttl_filling;                /* which does not have all items yet */
 	const struct throughput_past *past;/* of the table and its indexes, in no order; without those never changed */
 	unsigned pasts;
+	const struct partition_row *row; /* of what has more than one partition */
+	unsigned rows;
 };
 
 /* A table with all that DescribeTable tells. Counted by the writer alone: one reference for each snapshot it is in. */

@@ -1,8 +1,9 @@
 /* catalog_table - a table as the engine keeps it, and back.
  *
- *    array [ format (3), table id, [index ids], [index is being built], uuid, created ms, on demand since ms, stream label | nil,
+ *    array [ format (4), table id, [index ids], [index is being built], uuid, created ms, on demand since ms, stream label | nil,
  *            attribute of time to live | nil, [[open shard's id, first hash]], expiry index id, it is being filled,
- *            [[id, decreases of throughput, last decrease ms, last increase ms]] (from format 3 on), CreateTableInput ]
+ *            [[id, decreases of throughput, last decrease ms, last increase ms]] (from format 3 on),
+ *            [[owner, partition id, first hash, it is uncounted]] (from format 4 on), CreateTableInput ]
  *
  * The CreateTableInput is what was asked for, as changed since by UpdateTable and its like: the one source from which
  * DescribeTable, the key schemas and the indexes are made. Index ids follow its GlobalSecondaryIndexes, then its
@@ -13,7 +14,8 @@
 #include "store/catalog.h"
 #include "store/throughput.h"
 
-enum { FORMAT = 3, FIELDS = 14, FORMAT_BEFORE = 2, FIELDS_BEFORE = 13, PAST_FIELDS = 4 };
+enum { FORMAT = 4, FORMAT_OLDEST = 2, FIELDS_OLDEST = 13, PAST_FIELDS = 4, ROW_FIELDS = 4 };
+enum { FIELDS = FIELDS_OLDEST + FORMAT - FORMAT_OLDEST }; /* each format added one */
 
 static void put_optional(struct buf *b, struct slice s)
 {
@@ -64,6 +66,16 @@ void catalog_draft_put(struct buf *out, const struct catalog_draft *d)
 		mp_put_int(out, p->decreases);
 		mp_put_int(out, (int64_t)p->decreased_ms);
 		mp_put_int(out, (int64_t)p->increased_ms);
+	}
+	mp_put_array(out, d->facts.rows);
+	for (unsigned i = 0; i < d->facts.rows; i++) {
+		const struct partition_row *r = &d->facts.row[i];
+
+		mp_put_array(out, ROW_FIELDS);
+		mp_put_int(out, r->owner);
+		mp_put_int(out, r->part.id);
+		mp_put_int(out, (int64_t)r->part.from);
+		mp_put_bool(out, r->part.uncounted);
 	}
 	buf_put_slice(out, d->spec);
 }
@@ -253,13 +265,59 @@ static bool decode_pasts(struct mp *m, struct catalog_table *t)
 	return !m->bad;
 }
 
+static bool decode_rows(struct mp *m, struct catalog_table *t)
+{
+	uint32_t n = mp_array(m);
+	struct partition_row *r = arena_alloc(&t->arena, (n + 1) * sizeof *r);
+
+	if (r == NULL)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (mp_array(m) != ROW_FIELDS)
+			return false;
+		r[i].owner = (uint32_t)mp_uint(m);
+		r[i].part.id = (uint32_t)mp_uint(m);
+		r[i].part.from = (uint64_t)mp_int(m);
+		r[i].part.uncounted = mp_bool(m);
+	}
+	t->facts.row = r;
+	t->facts.rows = n;
+	return !m->bad;
+}
+
+/* The partitions of the table or an index: its rows, or one that is all of it. */
+static bool take_partitions(struct catalog_table *t, uint32_t owner, struct partitions *out)
+{
+	struct partition *p = arena_alloc(&t->arena, (t->facts.rows + 1) * sizeof *p);
+	unsigned n = 0;
+
+	if (p == NULL)
+		return false;
+	for (unsigned i = 0; i < t->facts.rows; i++)
+		if (t->facts.row[i].owner == owner)
+			p[n++] = t->facts.row[i].part;
+	if (n == 0)
+		p[n++] = (struct partition){ .id = owner };
+	*out = (struct partitions){ p, n };
+	return p[0].from == 0;
+}
+
+static bool take_all_partitions(struct catalog_table *t)
+{
+	bool ok = take_partitions(t, t->table.id, &t->table.parts);
+
+	for (unsigned i = 0; i < t->table.gsis + t->table.lsis; i++)
+		ok = ok && take_partitions(t, t->index[i].id, &t->index[i].parts);
+	return ok;
+}
+
 static bool decode(struct catalog_table *t)
 {
 	struct mp m = mp_open(t->bytes);
 	uint32_t fields = mp_array(&m);
 	uint64_t format = mp_uint(&m);
 
-	if (!(fields == FIELDS && format == FORMAT) && !(fields == FIELDS_BEFORE && format == FORMAT_BEFORE))
+	if (format < FORMAT_OLDEST || format > FORMAT || fields != FIELDS_OLDEST + format - FORMAT_OLDEST)
 		return false;
 	t->table.id = (uint32_t)mp_uint(&m);
 	struct mp ids = mp_open(mp_skip(&m));
@@ -276,11 +334,15 @@ static bool decode(struct catalog_table *t)
 		return false;
 	t->facts.ttl_id = (uint32_t)mp_uint(&m);
 	t->facts.ttl_filling = mp_bool(&m);
-	if (format == FORMAT && !decode_pasts(&m, t))
+	if (format >= 3 && !decode_pasts(&m, t))
+		return false;
+	if (format >= 4 && !decode_rows(&m, t))
 		return false;
 	struct slice spec = mp_skip(&m);
 
 	if (m.bad || !record_open(&t->spec, &shape_CreateTableInput, spec) || !decode_spec(t, ids, n_ids, building))
+		return false;
+	if (!take_all_partitions(t))
 		return false;
 	t->streams = t->facts.shards != 0;
 	t->view = stream_view_of(&t->spec);

@@ -11,6 +11,7 @@
 #include "store/control.h"
 #include "store/create_table.h"
 #include "store/describe.h"
+#include "store/partition.h"
 #include "store/streams.h"
 #include "store/ttl.h"
 
@@ -92,10 +93,10 @@ enum err control_end(struct write_txn *t, struct catalog **next, enum err rc, st
 
 enum err control_counters(struct write_batch *b, const struct table *t, struct counters *c, struct fault *f)
 {
-	enum err rc = counters_read(b->store->engine, t->id, &c[0], f);
+	enum err rc = partitions_read(b->store->engine, &t->parts, &c[0], f);
 
 	for (unsigned i = 0; i < t->gsis + t->lsis && rc == ERR_OK; i++)
-		rc = counters_read(b->store->engine, t->index[i].id, &c[i + 1], f);
+		rc = partitions_read(b->store->engine, &t->index[i].parts, &c[i + 1], f);
 	return rc;
 }
 
@@ -274,6 +275,14 @@ enum err create_table_prepare(struct store_reader *r, struct store_write *w)
 
 /* ---- DeleteTable ---- */
 
+void control_drop_counters(struct write_txn *t, const struct partitions *p)
+{
+	uint8_t key[CATALOG_KEY_BYTES];
+
+	for (unsigned i = 0; i < p->n; i++)
+		engine_del(t->batch->store->engine, catalog_key('c', p->part[i].id, key));
+}
+
 void control_drop(struct write_txn *t, uint32_t id)
 {
 	struct engine *e = t->batch->store->engine;
@@ -308,8 +317,11 @@ static enum err delete_table_apply(struct write_batch *b, struct store_write *w)
 	write_txn_begin(&t, b, w->req->arena);
 	engine_del(b->store->engine, catalog_key('t', ct->table.id, key));
 	control_drop(&t, ct->table.id);
-	for (unsigned i = 0; i < ct->table.gsis + ct->table.lsis; i++)
+	control_drop_counters(&t, &ct->table.parts);
+	for (unsigned i = 0; i < ct->table.gsis + ct->table.lsis; i++) {
 		control_drop(&t, ct->table.index[i].id);
+		control_drop_counters(&t, &ct->table.index[i].parts);
+	}
 	ttl_drop(&t, ct->facts.ttl_id);
 	rc = next != NULL ? ERR_OK : fault_set(&w->fault, MSG_NO_MEMORY);
 	if (rc == ERR_OK && ct->streams)

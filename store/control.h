@@ -34,6 +34,7 @@ enum err control_draft(const struct catalog_table *t, struct arena *a, struct ca
 	__attribute__((warn_unused_result));
 /* Forget all that is stored of a table or index. */
 void control_drop(struct write_txn *t, uint32_t id);
+void control_drop_counters(struct write_txn *t, const struct partitions *p);
 /* rc ERR_OK: commit, and *next is the batch's catalog. Otherwise undo all. */
 enum err control_end(struct write_txn *t, struct catalog **next, enum err rc, struct fault *f) __attribute__((warn_unused_result));
 

@@ -4,6 +4,7 @@
 #include "protocol/messages.h"
 #include "store/check_key.h"
 #include "store/keycode.h"
+#include "store/partition.h"
 
 /* ---- projection ---- */
 
@@ -91,11 +92,13 @@ static void carry_out(struct write_txn *t, const struct index_change *c)
 		engine_del(e, buf_slice(&old->key));
 		touch(t, c->x, old->hash);
 	}
+	if (had)
+		write_txn_count(t, partition_at(&c->x->parts, old->hash)->id, -1, -(int64_t)old->bytes);
 	if (has) {
 		engine_put(e, buf_slice(&new->key), buf_slice(&new->value));
 		touch(t, c->x, new->hash);
+		write_txn_count(t, partition_at(&c->x->parts, new->hash)->id, 1, (int64_t)new->bytes);
 	}
-	write_txn_count(t, c->x->id, (int64_t)has - (int64_t)had, (int64_t)new->bytes - (int64_t)old->bytes);
 }
 
 /* An index that is being built may lack the entry of the old image still. */
@@ -181,7 +184,7 @@ enum err index_fill(struct write_txn *t, const struct table *table, const struct
 		rc = engine_read(engine, buf_slice(&e.key), &there, f);
 		if (rc == ERR_OK && !slice_present(there)) {
 			engine_put(engine, buf_slice(&e.key), buf_slice(&e.value));
-			write_txn_count(t, x->id, 1, (int64_t)e.bytes);
+			write_txn_count(t, partition_at(&x->parts, e.hash)->id, 1, (int64_t)e.bytes);
 		}
 	}
 	entry_release(&e);

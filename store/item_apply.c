@@ -3,6 +3,7 @@
 #include "protocol/messages.h"
 #include "store/check_key.h"
 #include "store/index.h"
+#include "store/partition.h"
 #include "store/streams.h"
 #include "store/throughput.h"
 #include "store/ttl.h"
@@ -93,7 +94,7 @@ static void store_image(struct write_txn *t, const struct catalog_table *ct, con
 		engine_put(e, op->ekey, op->new);
 	else
 		engine_del(e, op->ekey);
-	write_txn_count(t, table->id, slice_present(op->new) - slice_present(op->old),
+	write_txn_count(t, partition_at(&table->parts, op->hash)->id, slice_present(op->new) - slice_present(op->old),
 		(int64_t)new_bytes - (int64_t)old_bytes);
 	if (ct->streams)
 		stream_record(t, ct, op);

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "protocol/messages.h"
+#include "store/partition.h"
 
 enum { INTERVAL_MS = 5000 };
 
@@ -52,6 +53,7 @@ static void *keeper_main(void *arg)
 	struct keeper *k = arg;
 
 	do {
+		partitions_tend(k);
 		ttl_fill(k);
 		ttl_sweep(k);
 		streams_trim(k);

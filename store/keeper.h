@@ -36,5 +36,6 @@ void keeper_wake(struct keeper *k);
 void ttl_fill(struct keeper *k);     /* ttl_sweep.c: enter items that were there before time to live was enabled */
 void ttl_sweep(struct keeper *k);    /* ttl_sweep.c: delete what has expired */
 void streams_trim(struct keeper *k); /* streams_trim.c */
+/* partition.h has another: partitions_tend. */
 
 #endif

@@ -247,6 +247,19 @@ void keycode_segment(struct buf *lo, struct buf *hi, uint32_t id, uint32_t segme
 	}
 }
 
+void keycode_range(struct buf *lo, struct buf *hi, uint32_t id, uint64_t from, uint64_t to)
+{
+	buf_clear(lo);
+	buf_clear(hi);
+	put_head(lo, id, from);
+	if (to != 0) {
+		put_head(hi, id, to);
+	} else {
+		put_be(hi, id, 4);
+		keycode_after_prefix(hi);
+	}
+}
+
 uint32_t keycode_segment_of(uint64_t hash, uint32_t total)
 {
 	uint64_t segment = hash / (UINT64_MAX / total);

@@ -43,6 +43,8 @@ bool keycode_condition(struct buf *lo, struct buf *hi, uint32_t id, const struct
 	const struct key_condition *kc, uint64_t *hash) __attribute__((warn_unused_result));
 /* Segment `segment` of `total`; 0 of 1 is the whole table or index. */
 void keycode_segment(struct buf *lo, struct buf *hi, uint32_t id, uint32_t segment, uint32_t total);
+/* The keys of hashes in [from, to); to = 0: up to the last. */
+void keycode_range(struct buf *lo, struct buf *hi, uint32_t id, uint64_t from, uint64_t to);
 /* The segment that a partition lies in. */
 uint32_t keycode_segment_of(uint64_t hash, uint32_t total);
 

@@ -7,6 +7,7 @@
 #include "store/control.h"
 #include "store/keeper.h"
 #include "store/keycode.h"
+#include "store/partition.h"
 #include "store/store_int.h"
 #include "store/streams.h"
 #include "store/throughput.h"
@@ -26,6 +27,7 @@ enum err store_open(const struct store_opts *o, struct store **out, struct fault
 	s->observer = o->observer;
 	clock_init(&s->clock, o->still_clock);
 	s->capacity = o->capacity;
+	s->partition_bytes = o->partition_bytes != 0 ? o->partition_bytes : PARTITION_BYTES;
 	s->region = strdup(o->region != NULL ? o->region : "ddblocal");
 	s->account = strdup(o->account != NULL ? o->account : "000000000000");
 	rc = s->region != NULL && s->account != NULL ? engine_open(&o->engine, &s->engine, f) : fault_set(f, MSG_NO_MEMORY);

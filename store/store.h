@@ -46,6 +46,7 @@ struct store_opts {                       /* zero = default */
 	unsigned batch_max;                   /* writes in one batch at most: 1024 */
 	unsigned keeper_ms;                   /* expired items and records are looked for so often: 5000 */
 	enum capacity_mode capacity;
+	uint64_t partition_bytes;             /* a larger partition is cut in two (partition.h): 10 GiB */
 	bool still_clock;                     /* time passes by store_clock_advance alone (clock.h) */
 };
 
@@ -130,6 +131,18 @@ void store_clock_advance(struct store *s, uint64_t ms);
 /* What each table and global index has consumed since the store was opened. index: absent for the table itself. */
 typedef void store_meter_fn(void *arg, struct slice table, struct slice index, const struct meter_totals *m);
 void store_meters(struct store *s, store_meter_fn *fn, void *arg);
+
+/* A partition of a table, or of its index of this name (absent: the table). Hashes are inclusive. */
+struct store_partition {
+	struct slice index;
+	uint64_t first, last;
+	uint64_t entries, bytes;
+	bool counted;              /* false: it was just cut, and its size is not known yet, nor that of the one before it */
+};
+typedef void store_partition_fn(void *arg, const struct store_partition *p);
+/* Those of a table at one moment, by name; ERR_RESOURCE_NOT_FOUND if there is no such table. */
+enum err store_partitions(struct store *s, struct slice name, store_partition_fn *fn, void *arg, struct fault *f)
+	__attribute__((warn_unused_result));
 
 struct store_stats {
 	struct engine_stats engine;

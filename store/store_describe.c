@@ -1,5 +1,6 @@
 /* store_describe - the operations that only look: tables, their list, and what hangs on them. */
 #include "protocol/messages.h"
+#include "store/partition.h"
 #include "store/control.h"
 #include "store/describe.h"
 #include "store/streams.h"
@@ -19,9 +20,9 @@ static enum err read_counters(struct store_reader *r, const struct table *t, str
 	enum err rc = reader_view(r, &v, f);
 
 	if (rc == ERR_OK)
-		rc = counters_view(v, t->id, &c[0], f);
+		rc = partitions_view(v, &t->parts, &c[0], f);
 	for (unsigned i = 0; i < t->gsis + t->lsis && rc == ERR_OK; i++)
-		rc = counters_view(v, t->index[i].id, &c[i + 1], f);
+		rc = partitions_view(v, &t->index[i].parts, &c[i + 1], f);
 	return rc;
 }
 

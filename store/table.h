@@ -10,6 +10,17 @@
 enum { TABLE_GSI_MAX = 20, TABLE_LSI_MAX = 5 };
 enum index_projection { INDEX_KEYS_ONLY, INDEX_INCLUDE, INDEX_ALL };
 
+/* A range of the hash of partition keys (partition.h). */
+struct partition {
+	uint32_t id;                      /* of its counters; shared with table ids */
+	uint64_t from;                    /* first hash */
+	bool uncounted;
+};
+struct partitions {
+	const struct partition *part;
+	unsigned n;
+};
+
 struct table_index {
 	uint32_t id;                      /* never used twice, shared with table ids */
 	struct slice name;
@@ -21,6 +32,7 @@ struct table_index {
 	bool readable;                    /* false while it is being built */
 	struct throughput limit;          /* of a global index (throughput.h) */
 	struct meter *meter;              /* of a global index; NULL of a local one */
+	struct partitions parts;          /* a local index always has one */
 };
 
 struct table {
@@ -30,6 +42,7 @@ struct table {
 	const struct table_index *index;  /* global ones, then local ones */
 	unsigned gsis, lsis;
 	bool on_demand;
+	struct partitions parts;
 	struct throughput limit;          /* throughput.h */
 	struct meter *meter;
 };

@@ -9,6 +9,7 @@
 #include "store/create_table.h"
 #include "store/decreases.h"
 #include "store/describe.h"
+#include "store/partition.h"
 #include "store/streams.h"
 #include "store/throughput.h"
 
@@ -369,6 +370,9 @@ static enum err delete_index(struct change *c, struct slice bytes, struct fault 
 	if (at < 0)
 		return fault_set(f, MSG_TABLE_UNKNOWN);
 	c->dropped = c->old->table.index[at].id;
+	control_drop_counters(c->txn, &c->old->table.index[at].parts);
+	if (!partition_rows_drop(&c->draft.facts, c->dropped, c->arena))
+		return no_memory(f);
 	move_ids(&c->draft, (unsigned)at, false, 0);
 	return replace_index(c, at, SLICE_NONE, f);
 }

@@ -64,6 +64,8 @@ static enum err put_counters(struct write_txn *t, struct fault *f)
 
 		if (rc != ERR_OK)
 			return rc;
+		if (d->entries == 0 && d->bytes == 0)
+			continue; /* they cancelled out */
 		put_be64(value, c.entries + (uint64_t)d->entries);
 		put_be64(value + 8, c.bytes + (uint64_t)d->bytes);
 		engine_put(e, catalog_key('c', d->id, key), slice_of(value, sizeof value));

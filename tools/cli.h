@@ -2,6 +2,7 @@
  *
  *    main.c      options, the table of commands, exit codes
  *    commands.c  one function per command, on dynax.h
+ *    admin.c     what is asked over the admin port
  *    attrs.c     NAME=text and NAME:=json on the command line, and plain JSON, to items */
 #ifndef DYNAX_TOOLS_CLI_H
 #define DYNAX_TOOLS_CLI_H
@@ -23,7 +24,7 @@ struct cli_given {
 };
 
 struct cli {
-	const char *endpoint;
+	const char *endpoint, *admin;
 	unsigned timeout_ms;
 	bool plain, all, help;
 	const struct cli_command *command;
@@ -39,7 +40,7 @@ enum cli_kind {
 	CLI_STR, CLI_INT, CLI_TRUE, CLI_FALSE, CLI_JSON,  /* a member of the request */
 	CLI_NAME, CLI_VALUE,                              /* a placeholder */
 	CLI_SEGMENT,                                      /* N/TOTAL */
-	CLI_ENDPOINT, CLI_TIMEOUT, CLI_PLAIN, CLI_ALL, CLI_HELP
+	CLI_ENDPOINT, CLI_ADMIN, CLI_TIMEOUT, CLI_PLAIN, CLI_ALL, CLI_HELP
 };
 
 struct cli_option {
@@ -76,6 +77,8 @@ enum cli_exit cmd_list_tables(struct cli *c);
 enum cli_exit cmd_delete_table(struct cli *c);
 enum cli_exit cmd_call(struct cli *c);
 enum cli_exit cmd_ping(struct cli *c);
+/* admin.c */
+enum cli_exit cmd_partitions(struct cli *c);
 
 /* Take NAME=text, or NAME:=json (a number, true, false, null, a list, an object). False, with a message, if it is neither. */
 bool attrs_set(struct dynax_item *item, const char *attr);

@@ -13,6 +13,7 @@
 
 static const struct cli_option options[] = {
 	{ "--endpoint", "HOST:PORT", CLI_ENDPOINT, NULL, "where dynaxd listens (default 127.0.0.1:8111, or $DYNAX_ENDPOINT)" },
+	{ "--admin", "HOST:PORT", CLI_ADMIN, NULL, "its admin port (default 127.0.0.1:8112)" },
 	{ "--timeout", "MS", CLI_TIMEOUT, NULL, "time limit of a request (default 5000)" },
 	{ "--plain", NULL, CLI_PLAIN, NULL, "print items as plain JSON instead of DynamoDB's" },
 	{ "--help", NULL, CLI_HELP, NULL, "this text" },
@@ -48,6 +49,7 @@ static const struct cli_command commands[] = {
 	{ "describe-table", "TABLE", "what a table is like", 1, 1, cmd_describe_table },
 	{ "list-tables", "", "all tables", 0, 0, cmd_list_tables },
 	{ "delete-table", "TABLE", "delete a table", 1, 1, cmd_delete_table },
+	{ "partitions", "TABLE", "how a table and its indexes are cut, as JSON", 1, 1, cmd_partitions },
 	{ "call", "OPERATION [JSON]", "any operation; JSON '-' reads standard input", 1, 2, cmd_call },
 	{ "ping", "", "is the server there?", 0, 0, cmd_ping },
 };
@@ -181,6 +183,9 @@ static bool take_option(struct cli *c, const struct cli_option *o, const char *v
 	switch (o->kind) {
 	case CLI_ENDPOINT:
 		c->endpoint = value;
+		return true;
+	case CLI_ADMIN:
+		c->admin = value;
 		return true;
 	case CLI_TIMEOUT:
 		return take_timeout(c, value);
