@@ -385,6 +385,7 @@
 #define MSG_ENGINE_IO ERR_IO, "Internal server error: %s: %s"
 #define MSG_ENGINE_LOG_CORRUPT ERR_CORRUPT, "The log is damaged: file log/%s at byte %llu: %s"
 #define MSG_ENGINE_INDEX_CORRUPT ERR_CORRUPT, "The store's index is damaged or not ours: %s"
+#define MSG_ENGINE_NEWER ERR_CORRUPT, "The data directory has format %u, of a newer version; this one knows formats up to %u"
 #define MSG_ENGINE_TRIMMED ERR_TRIMMED_DATA, "The log no longer has what follows %llu; it begins after %llu"
 #define MSG_ENGINE_READERS ERR_UNAVAILABLE, "Too many views of the store are open at once"
 

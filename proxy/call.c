@@ -6,6 +6,7 @@
 
 #include "protocol/messages.h"
 #include "proxy/conn.h"
+#include "proxy/log.h"
 
 struct call *call_new(struct worker *w)
 {
@@ -105,9 +106,21 @@ void call_answer(struct call *c, enum frame_cache from)
 	call_end(c);
 }
 
+/* What an operator must know of: a full disk, a full map, damage, want of memory. */
+static void log_failure(const struct call *c)
+{
+	static struct log_gate gate; /* one for the process: its log is what it guards */
+
+	if (log_gate_open(&gate))
+		log_error("%s: %s", c->req.op < OP_COUNT ? op_info[c->req.op].name : "request",
+			c->fault.text != NULL ? c->fault.text : err_type(c->fault.code));
+}
+
 void call_fail(struct call *c)
 {
 	if (c->fault.code == ERR_OK) /* a failure must have a reason */
 		fault_set(&c->fault, ERR_INTERNAL, "Internal server error");
+	if (err_http_status(c->fault.code) == 500)
+		log_failure(c);
 	call_end(c);
 }

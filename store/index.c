@@ -183,6 +183,7 @@ enum err index_fill(struct write_txn *t, const struct table *table, const struct
 	if (rc == ERR_OK && e.key.n != 0) {
 		rc = engine_read(engine, buf_slice(&e.key), &there, f);
 		if (rc == ERR_OK && !slice_present(there)) {
+			t->grows = true;
 			engine_put(engine, buf_slice(&e.key), buf_slice(&e.value));
 			write_txn_count(t, partition_at(&x->parts, e.hash)->id, 1, (int64_t)e.bytes);
 		}

@@ -90,6 +90,7 @@ static void store_image(struct write_txn *t, const struct catalog_table *ct, con
 	struct engine *e = t->batch->store->engine;
 	const struct table *table = &ct->table;
 
+	t->grows = t->grows || slice_present(op->new);
 	if (slice_present(op->new))
 		engine_put(e, op->ekey, op->new);
 	else

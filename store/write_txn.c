@@ -150,6 +150,8 @@ enum err write_txn_commit(struct write_txn *t, struct fault *f)
 		write_txn_abort(t);
 		return rc;
 	}
+	if (!t->grows)
+		engine_makes_room(t->batch->store->engine);
 	rc = engine_commit(t->batch->store->engine, &lsn, f);
 	if (rc != ERR_OK) {
 		forget(t);

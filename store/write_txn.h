@@ -38,6 +38,7 @@ struct write_txn {
 	unsigned deltas, delta_cap;
 	size_t changes_before;
 	uint32_t next_id;                /* once ids were taken in it (control.h); 0 = not yet */
+	bool grows;                      /* items or entries were put: not when the store is full */
 	bool failed;                     /* out of memory somewhere: commit refuses */
 };
 

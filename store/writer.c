@@ -125,8 +125,10 @@ static void run_batch(struct write_batch *b, struct store_write *list)
 	b->committed = 0;
 	for (struct store_write *w = list; w != NULL; w = w->next)
 		apply(b, w);
-	if (b->committed == 0)
+	if (b->committed == 0) {
+		engine_publish(b->store->engine); /* nothing: the view that conditions were judged on, which pins pages, is let go */
 		return;
+	}
 	if (engine_flush(b->store->engine, &f) == ERR_OK)
 		publish(b);
 	else

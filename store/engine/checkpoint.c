@@ -7,7 +7,7 @@
  * C2. Only the last transaction advances the LSN. A crash before it replays the log over what the earlier ones
  *     wrote, which gives the same; and views do not mind (E3).
  * C3. The log is on disk as far as the tables go before the first transaction.
- * C4. Failing is no end: it is tried again, the writer is told why as soon as it would have to wait. If the map is full,
+ * C4. Failing is no end: it is tried again, the writer is told why as soon as it would have to wait. If map or disk are full,
  *     deletions go first and transactions are small, so that what they free is used.
  *
  * C5. The last quarter of the overlay is handed out in step with the checkpoint: a writer that is faster than the disk waits
@@ -177,7 +177,7 @@ static enum err pass(struct checkpoint *c, bool deletions_only, struct fault *f)
 
 static enum err move_tables(struct checkpoint *c, struct fault *f)
 {
-	bool tight = c->e->c.error == ERR_MAP_FULL;   /* stored by this thread only */
+	bool tight = atomic_load(&c->e->c.full) != ERR_OK;
 	enum err rc = wal_sync(c->e->wal, f);
 
 	c->slice_bytes = tight ? SLICE_BYTES_TIGHT : SLICE_BYTES;
@@ -214,6 +214,7 @@ static void note_usage(struct engine *e)
 	if (lmdb_usage(e->index, &u, NULL) != ERR_OK)
 		return;
 	atomic_store(&e->c.map_used, u.used);
+	atomic_store(&e->c.map_free, u.free);
 	pthread_mutex_lock(&e->lock);
 	e->c.usage = u;
 	pthread_mutex_unlock(&e->lock);
@@ -229,7 +230,7 @@ static void finish(struct checkpoint *c, enum err rc)
 	if (rc == ERR_OK && !state_shrink_locked(e, c->n))
 		rc = ERR_NO_MEMORY;
 	e->c.error = rc;
-	atomic_store(&e->c.map_full, rc == ERR_MAP_FULL);
+	atomic_store(&e->c.full, rc == ERR_MAP_FULL || rc == ERR_DISK_FULL ? (int)rc : ERR_OK);
 	atomic_store(&e->c.allowed, e->opts.overlay_bytes);
 	pthread_cond_broadcast(&e->c.room);
 	pthread_mutex_unlock(&e->lock);
@@ -245,7 +246,7 @@ static enum err checkpoint(struct checkpoint *c)
 	finish(c, rc);
 	if (rc == ERR_OK) {
 		wal_checkpointed(e->wal, c->lsn);
-		atomic_store(&e->c.map_tight, false);
+		atomic_store(&e->c.tight, false);
 		atomic_fetch_add_explicit(&e->c.count, 1, memory_order_relaxed);
 		atomic_fetch_add_explicit(&e->c.ns, now_ns() - start, memory_order_relaxed);
 		atomic_store(&e->c.lsn, c->lsn);
@@ -338,7 +339,7 @@ static enum err drop_slice(struct engine *e, bool *more)
 /* Nothing is being written: freeze, so that the log can be trimmed and a restart is quick. */
 static void freeze_if_idle_locked(struct engine *e)
 {
-	bool due = e->c.stop || atomic_load(&e->c.map_tight) || now_ns() - e->published_ns > IDLE_NS;
+	bool due = e->c.stop || atomic_load(&e->c.tight) || now_ns() - e->published_ns > IDLE_NS;
 
 	if (!e->batch_open && due && e->state->n < STATE_TABLES_MAX / 2 && !memtable_empty(e->state->table[0]))
 		(void)state_freeze_locked(e);
@@ -430,6 +431,14 @@ static bool map_is_tight(struct engine *e, size_t overlay)
 	return atomic_load_explicit(&e->c.map_used, memory_order_relaxed) + 2 * overlay + kept > map;
 }
 
+/* The same of the disk, which the log grows on too: what it needs at once comes out of what is kept. */
+static bool disk_is_tight(struct engine *e, size_t overlay)
+{
+	uint64_t left = e->w.disk_left, pages = atomic_load_explicit(&e->c.map_free, memory_order_relaxed);
+
+	return left < UINT64_MAX && (left < e->disk_kept / 2 || left + pages < 2 * overlay + e->disk_kept);
+}
+
 static enum err told_why(enum err error, struct fault *f)
 {
 	if (error == ERR_MAP_FULL)
@@ -456,14 +465,44 @@ static enum err wait_for_room(struct engine *e, size_t n, struct fault *f)
 	return rc == ERR_OK ? rc : told_why(rc, f);
 }
 
+void checkpointer_hurry(struct engine *e)
+{
+	if (!atomic_exchange(&e->c.tight, true))
+		pthread_cond_signal(&e->c.wake);
+}
+
+/* Is there room once the tables that are frozen have been moved, and the log behind them trimmed? */
+static enum err wait_for_disk(struct engine *e, size_t n)
+{
+	uint64_t start = now_ns();
+	size_t frozen;
+
+	pthread_mutex_lock(&e->lock);
+	while (e->state->n > 1 && e->c.error == ERR_OK)
+		pthread_cond_wait(&e->c.room, &e->lock);
+	frozen = atomic_load(&e->frozen_bytes);
+	pthread_mutex_unlock(&e->lock);
+	atomic_fetch_add_explicit(&e->stall_ns, now_ns() - start, memory_order_relaxed);
+	e->w.disk_left = file_disk_room(e->lock_fd).left;
+	size_t all = n + frozen + atomic_load_explicit(&e->w.active->bytes, memory_order_relaxed);
+
+	return disk_is_tight(e, all) ? ERR_DISK_FULL : ERR_OK;
+}
+
 enum err checkpointer_room(struct engine *e, size_t n, bool puts, struct fault *f)
 {
 	size_t active = n + atomic_load_explicit(&e->w.active->bytes, memory_order_relaxed);
 	size_t all = active + atomic_load_explicit(&e->frozen_bytes, memory_order_relaxed);
 
-	if (puts && (atomic_load_explicit(&e->c.map_full, memory_order_relaxed) || map_is_tight(e, all))) {
-		atomic_store(&e->c.map_tight, true);
-		return fault_set(f, MSG_ENGINE_MAP_FULL);
+	enum err full = puts ? (enum err)atomic_load_explicit(&e->c.full, memory_order_relaxed) : ERR_OK;
+
+	if (full == ERR_OK && puts && map_is_tight(e, all))
+		full = ERR_MAP_FULL;
+	if (full == ERR_OK && puts && disk_is_tight(e, all))
+		full = wait_for_disk(e, n);
+	if (full != ERR_OK) {
+		checkpointer_hurry(e);
+		return told_why(full, f);
 	}
 	return all <= atomic_load_explicit(&e->c.allowed, memory_order_relaxed) ? ERR_OK : wait_for_room(e, active, f);
 }

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { READERS_MAX = 4096 };
+enum { READERS_MAX = 4096, DISK_KEPT_MAX = 64 << 20, SEGMENT_LEAST = 256 << 10 };
 static const size_t OVERLAY_DEFAULT = (size_t)512 << 20, SEGMENT_DEFAULT = (size_t)64 << 20,
 	MAP_DEFAULT = (size_t)1 << 40;
 
@@ -99,6 +99,18 @@ static enum err open_log(struct engine *e, const struct wal_opts *o, struct faul
 	return wal_open(o, &r, &e->wal, &e->w.next_lsn, f);
 }
 
+/* A small disk gets a log of small files, and few that wait to be used again. */
+static void suit_disk(struct engine *e, struct wal_opts *o)
+{
+	uint64_t total = file_disk_room(e->lock_fd).total;
+
+	e->disk_kept = total / 16 < DISK_KEPT_MAX ? total / 16 : DISK_KEPT_MAX;
+	if (o->segment_bytes > total / 32)
+		o->segment_bytes = total / 32 > SEGMENT_LEAST ? (size_t)(total / 32) & ~(size_t)4095 : SEGMENT_LEAST;
+	if (o->recycle_bytes > total / 16)
+		o->recycle_bytes = (size_t)(total / 16);
+}
+
 static enum err open_files(struct engine *e, struct fault *f)
 {
 	struct wal_opts o = { .durability = e->opts.durability, .segment_bytes = e->opts.segment_bytes,
@@ -108,6 +120,7 @@ static enum err open_files(struct engine *e, struct fault *f)
 		.readers_max = READERS_MAX };
 	enum err rc = open_dir(e, &o.dirfd, f);
 
+	suit_disk(e, &o);
 	if (rc == ERR_OK)
 		rc = lmdb_open(&index, &e->index, f);
 	if (rc == ERR_OK) {

@@ -62,6 +62,9 @@ void engine_put(struct engine *e, struct slice key, struct slice value);
 void engine_del(struct engine *e, struct slice key);
 /* Opaque bytes for those who follow the log (old images, cause); not indexed. At most one a transaction. */
 void engine_note(struct engine *e, struct slice note);
+/* What the transaction puts is only what its deletions bring with them (counters, records of what was deleted): a full map or
+ * disk does not refuse it, for it makes room on the whole. */
+void engine_makes_room(struct engine *e);
 /* End it: applied to the overlay, seen by engine_read at once, by views after engine_publish. Keys may have been put
  * twice, the last counts. A transaction without changes and note gets no LSN (*lsn = 0). Waits at G4's bound. On an
  * error the transaction is forgotten; the batch goes on without it. */
@@ -73,7 +76,7 @@ void engine_abort(struct engine *e);
 enum err engine_read(struct engine *e, struct slice key, struct slice *value, struct fault *f) __attribute__((warn_unused_result));
 /* Log the batch durably (see durability). On error the whole batch is undone, and the next one may succeed. */
 enum err engine_flush(struct engine *e, struct fault *f) __attribute__((warn_unused_result));
-/* Make the flushed batch visible to views; returns its last LSN. */
+/* Make the flushed batch visible to views; returns its last LSN. Ends an empty batch too: call it whatever came of the batch. */
 uint64_t engine_publish(struct engine *e);
 /* Forget every key that begins with prefix: logged with the open transaction; space is freed in the background.
  * The caller sees to it that no such key is asked for or written again. */

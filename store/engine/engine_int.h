@@ -49,10 +49,12 @@ struct writer_state {
 	uint32_t txn_ops, records;
 	size_t txn_bytes;            /* keys and values of the open transaction */
 	bool txn_puts;               /* it has more than deletions */
+	bool txn_makes_room;         /* and yet less than they free */
 	uint64_t next_lsn, batch_lsn;/* batch_lsn: the last of the batch, 0 if it is empty */
 	bool flushed;                /* the batch is in the log, not yet published */
 	struct memnode **undo;       /* nodes that the batch has given a version */
 	size_t undo_n, undo_cap;
+	uint64_t disk_left;          /* when the batch began */
 	struct view *view;           /* of the state before the batch, for engine_read; or NULL */
 	void (*on_publish)(void *arg, uint64_t lsn);
 	void *on_publish_arg;
@@ -67,9 +69,10 @@ struct checkpointer {
 	bool stop, drops;            /* drops: META may have some to do; both under engine.lock */
 	enum err error;              /* why the last one failed, ERR_OK if it did not; under engine.lock */
 	atomic_size_t allowed;       /* bytes of overlay that the writer need not wait for, for now; stored under engine.lock */
-	atomic_bool map_full;        /* the last one failed for that: puts are refused */
-	atomic_bool map_tight;       /* a put has been refused: let what is deleted reach LMDB soon */
+	atomic_int full;             /* ERR_MAP_FULL, ERR_DISK_FULL if the last one failed for that: puts are refused; else ERR_OK */
+	atomic_bool tight;           /* a put has been refused: let what is deleted reach LMDB soon */
 	_Atomic uint64_t map_used;   /* bytes, after the last checkpoint */
+	_Atomic uint64_t map_free;   /* pages that can be used again, likewise */
 	_Atomic uint64_t lsn;        /* reached, durably */
 	_Atomic uint64_t count, ns;
 	struct lmdb_usage usage;     /* under engine.lock */
@@ -78,6 +81,7 @@ struct checkpointer {
 struct engine {
 	struct engine_opts opts;
 	int lock_fd;                 /* of the data directory; -1 if ephemeral */
+	uint64_t disk_kept;          /* bytes of the disk that puts leave to what makes room */
 	struct wal *wal;
 	struct lmdb_env *index;
 	struct writer_state w;
@@ -127,7 +131,9 @@ void view_free_pool(struct engine *e);
 enum err checkpointer_start(struct engine *e, struct fault *f) __attribute__((warn_unused_result));
 /* Move what is left, if it can be, and end the thread. */
 void checkpointer_stop(struct engine *e);
-/* Wait until the overlay has room for n bytes more. puts: not only deletions, which a full map must not refuse. */
+/* Room is wanted: move what there is, and trim the log. */
+void checkpointer_hurry(struct engine *e);
+/* Wait until the overlay has room for n bytes more. puts: not only deletions, which a full map or disk must not refuse. */
 enum err checkpointer_room(struct engine *e, size_t n, bool puts, struct fault *f) __attribute__((warn_unused_result));
 
 #endif

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { FILL_STEP = 1 << 20 };
@@ -59,6 +60,15 @@ int file_read_at(int fd, void *p, size_t n, off_t at, size_t *got)
 		*got += (size_t)done;
 	}
 	return 0;
+}
+
+struct disk_room file_disk_room(int fd)
+{
+	struct statvfs v;
+
+	if (fd < 0 || fstatvfs(fd, &v) != 0)
+		return (struct disk_room){ UINT64_MAX, UINT64_MAX };
+	return (struct disk_room){ (uint64_t)v.f_blocks * v.f_frsize, (uint64_t)v.f_bavail * v.f_frsize };
 }
 
 /* fallocate alone leaves extents that are marked unwritten: the first sync of each would wait for a journal commit.

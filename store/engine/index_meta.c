@@ -41,6 +41,8 @@ static enum err read_or_create(struct lmdb_txn *t, uint8_t uuid[LOG_UUID], uint6
 
 	if (format.n == sizeof have)
 		memcpy(&have, format.p, sizeof have);
+	if (le32toh(have) > FORMAT)
+		return fault_set(f, MSG_ENGINE_NEWER, le32toh(have), (unsigned)FORMAT);
 	if (le32toh(have) != FORMAT || id.n != LOG_UUID)
 		return fault_set(f, MSG_ENGINE_INDEX_CORRUPT, "unknown format");
 	memcpy(uuid, id.p, LOG_UUID);

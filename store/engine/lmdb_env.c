@@ -8,6 +8,7 @@
 #include <lmdb.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct lmdb_env {
@@ -116,6 +117,28 @@ static int open_nameless(struct lmdb_env *e, const struct lmdb_opts *o)
 	return rc;
 }
 
+/* A file cut short would end the process with SIGBUS where a page is missing. As zeros, missing pages are found to be damaged.
+ * (Somewhat short it may be by right: the last pages, if they were free, have never been written.) */
+static int fill_up(struct lmdb_env *e)
+{
+	MDB_envinfo info;
+	MDB_stat stat;
+	struct stat st;
+	int fd, rc = mdb_env_get_fd(e->env, &fd);
+
+	if (rc == 0)
+		rc = mdb_env_info(e->env, &info);
+	if (rc == 0)
+		rc = mdb_env_stat(e->env, &stat);
+	if (rc != 0)
+		return rc;
+	off_t wanted = (off_t)((info.me_last_pgno + 1) * stat.ms_psize);
+
+	if (fstat(fd, &st) != 0)
+		return errno;
+	return st.st_size < wanted && ftruncate(fd, wanted) != 0 ? errno : 0;
+}
+
 static int open_trees(struct lmdb_env *e)
 {
 	static const char *const name[LMDB_TREES] = { "keys", "layers", "meta" };
@@ -147,6 +170,8 @@ enum err lmdb_open(const struct lmdb_opts *o, struct lmdb_env **out, struct faul
 		snprintf(path, sizeof path, "%s/index.lmdb", o->dir);
 		rc = open_mapped(e, path, o);
 	}
+	if (rc == 0)
+		rc = fill_up(e);
 	if (rc == 0)
 		rc = open_trees(e);
 	if (rc == 0)

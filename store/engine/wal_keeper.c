@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <time.h>
 
-enum { ASYNC_MS = 50, IDLE_MS = 1000 };
+enum { ASYNC_MS = 50, IDLE_MS = 1000, SEGMENT_LEAST = 256 << 10 };
 
 /* ---- trimming ---- */
 
@@ -88,6 +88,19 @@ static enum err recycle(struct wal *w, struct segment *old, uint64_t seq, struct
 	return rc;
 }
 
+/* A disk with no room for a whole one may have it for a smaller one: deletions can go on, which make room. */
+static enum err create(struct wal *w, uint64_t seq, struct segment **s)
+{
+	size_t bytes = w->o.segment_bytes;
+	enum err rc = segment_create(w->o.dirfd, seq, bytes, s, NULL);
+
+	while (rc == ERR_DISK_FULL && bytes / 2 >= SEGMENT_LEAST) {
+		bytes /= 2;
+		rc = segment_create(w->o.dirfd, seq, bytes, s, NULL);
+	}
+	return rc;
+}
+
 static void make_spare(struct wal *w)
 {
 	struct segment *old = w->o.dirfd >= 0 ? take_free(w) : NULL, *s = NULL;
@@ -98,7 +111,7 @@ static void make_spare(struct wal *w)
 	if (old != NULL)
 		rc = recycle(w, old, seq, &s);
 	if (rc == ERR_OK && s == NULL)
-		rc = segment_create(w->o.dirfd, seq, w->o.segment_bytes, &s, NULL);
+		rc = create(w, seq, &s);
 	pthread_mutex_lock(&w->lock);
 	w->spare = s;
 	w->spare_error = rc;

@@ -13,12 +13,15 @@
 #include "store/engine/engine_int.h"
 
 #include "protocol/messages.h"
+#include "store/engine/file.h"
 #include "store/engine/log_format.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <time.h>
 
+/* On a disk nearly full, what the overlay has been promised there is moved soon, for the log behind it takes room as well. */
+static const uint64_t FREEZE_LEAST = 1 << 20;
 static const uint64_t FREEZE_AGE_NS = 60ull * 1000000000u;
 
 uint64_t now_ns(void)
@@ -38,6 +41,7 @@ void engine_begin(struct engine *e)
 	if (w->batch.n == 0) {
 		log_batch_begin(&w->batch);
 		w->records = 0;
+		w->disk_left = file_disk_room(e->lock_fd).left;
 		pthread_mutex_lock(&e->lock);
 		e->batch_open = true;
 		w->active = e->state->table[0];
@@ -46,7 +50,7 @@ void engine_begin(struct engine *e)
 	w->txn_at = w->batch.n;
 	w->txn_ops = 0;
 	w->txn_bytes = 0;
-	w->txn_puts = false;
+	w->txn_puts = w->txn_makes_room = false;
 	log_record_begin(&w->batch);
 }
 
@@ -72,6 +76,11 @@ void engine_del(struct engine *e, struct slice key)
 void engine_note(struct engine *e, struct slice note)
 {
 	add_op(e, LOG_OP_NOTE, SLICE_NONE, note);
+}
+
+void engine_makes_room(struct engine *e)
+{
+	e->w.txn_makes_room = true;
 }
 
 void engine_drop_prefix(struct engine *e, struct slice prefix)
@@ -155,7 +164,7 @@ enum err engine_commit(struct engine *e, uint64_t *lsn, struct fault *f)
 		engine_abort(e);
 		return ERR_OK;
 	}
-	enum err rc = checkpointer_room(e, w->txn_bytes, w->txn_puts, f);
+	enum err rc = checkpointer_room(e, w->txn_bytes, w->txn_puts && !w->txn_makes_room, f);
 
 	if (rc != ERR_OK) {
 		engine_abort(e);
@@ -210,6 +219,8 @@ enum err engine_flush(struct engine *e, struct fault *f)
 	enum err rc = wal_append(e->wal, &w->batch, w->records, w->batch_lsn, f);
 
 	if (rc != ERR_OK) {
+		if (rc == ERR_DISK_FULL)
+			checkpointer_hurry(e);
 		undo(e, 0, engine_published(e));
 		batch_end(e);
 		return rc;
@@ -226,7 +237,9 @@ static bool should_freeze(const struct engine *e, uint64_t now)
 {
 	const struct memtable *t = e->state->table[0];
 
-	return atomic_load_explicit(&t->bytes, memory_order_relaxed) >= e->opts.overlay_bytes / 4 ||
+	uint64_t bytes = atomic_load_explicit(&t->bytes, memory_order_relaxed);
+
+	return bytes >= e->opts.overlay_bytes / 4 || (bytes >= FREEZE_LEAST && bytes > e->w.disk_left / 16) ||
 		(now - t->born_ns > FREEZE_AGE_NS && !memtable_empty(t));
 }
 
