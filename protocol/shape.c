@@ -4,27 +4,14 @@
 /* First what the shapes point at: enumerations' values and structures' members. */
 #define SHAPE_STRUCT(name, ...) static const struct shape_member members_##name[] = { __VA_ARGS__ };
 #define MEMBER(s, m, shape, req) { #m, sizeof(#m) - 1, req, &shape_##shape },
-#define SHAPE_EMPTY(name)
-#define SHAPE_STRING(name, min, max, pattern)
 #define SHAPE_ENUM(name, ...) static const char *const values_##name[] = { __VA_ARGS__, NULL };
-#define SHAPE_INT(name, min, max)
-#define SHAPE_LONG(name, min, max)
-#define SHAPE_DOUBLE(name)
-#define SHAPE_TIMESTAMP(name)
-#define SHAPE_BOOL(name)
-#define SHAPE_BLOB(name)
-#define SHAPE_LIST(name, elem, min, max)
-#define SHAPE_MAP(name, key, elem, min, max)
-#define SHAPE_ITEM(name, key, min, max)
 #include "protocol/shapes.def"
-#include "protocol/shapes_undef.h"
 
 #define DEFINE(n, k, ...) const struct shape shape_##n = { .name = #n, .kind = SHAPE_KIND_##k, __VA_ARGS__ };
 #define BOUNDS(lo, hi) .min = (lo), .max = (hi)
 #define SHAPE_STRUCT(n, ...) \
 	_Static_assert((int)n##_MEMBERS <= (int)RECORD_MEMBERS_MAX, "struct record is too small for " #n); \
 	DEFINE(n, STRUCT, .member = members_##n, .members = n##_MEMBERS)
-#define MEMBER(s, m, shape, req)
 #define SHAPE_EMPTY(n) DEFINE(n, STRUCT, .members = 0)
 #define SHAPE_STRING(n, lo, hi, re) DEFINE(n, STRING, BOUNDS(lo, hi), .pattern = (re))
 #define SHAPE_ENUM(n, ...) DEFINE(n, ENUM, .values = values_##n)
@@ -38,7 +25,6 @@
 #define SHAPE_MAP(n, by, of, lo, hi) DEFINE(n, MAP, BOUNDS(lo, hi), .key = &shape_##by, .element = &shape_##of)
 #define SHAPE_ITEM(n, by, lo, hi) DEFINE(n, ITEM, BOUNDS(lo, hi), .key = &shape_##by, .element = &shape_AttributeValue)
 #include "protocol/shapes.def"
-#include "protocol/shapes_undef.h"
 
 const struct shape shape_AttributeValue = { .name = "AttributeValue", .kind = SHAPE_KIND_VALUE };
 

@@ -53,37 +53,10 @@ struct shape {
 #define OPTIONAL false
 #define SHAPE_STRUCT(name, ...) enum name##_member { __VA_ARGS__ name##_MEMBERS };
 #define MEMBER(s, m, shape, req) s##_##m,
-#define SHAPE_EMPTY(name)
-#define SHAPE_STRING(name, min, max, pattern)
-#define SHAPE_ENUM(name, ...)
-#define SHAPE_INT(name, min, max)
-#define SHAPE_LONG(name, min, max)
-#define SHAPE_DOUBLE(name)
-#define SHAPE_TIMESTAMP(name)
-#define SHAPE_BOOL(name)
-#define SHAPE_BLOB(name)
-#define SHAPE_LIST(name, elem, min, max)
-#define SHAPE_MAP(name, key, elem, min, max)
-#define SHAPE_ITEM(name, key, min, max)
 #include "protocol/shapes.def"
-#include "protocol/shapes_undef.h"
 
-#define SHAPE_STRUCT(name, ...) extern const struct shape shape_##name;
-#define MEMBER(s, m, shape, req)
-#define SHAPE_EMPTY(name) extern const struct shape shape_##name;
-#define SHAPE_STRING(name, min, max, pattern) extern const struct shape shape_##name;
-#define SHAPE_ENUM(name, ...) extern const struct shape shape_##name;
-#define SHAPE_INT(name, min, max) extern const struct shape shape_##name;
-#define SHAPE_LONG(name, min, max) extern const struct shape shape_##name;
-#define SHAPE_DOUBLE(name) extern const struct shape shape_##name;
-#define SHAPE_TIMESTAMP(name) extern const struct shape shape_##name;
-#define SHAPE_BOOL(name) extern const struct shape shape_##name;
-#define SHAPE_BLOB(name) extern const struct shape shape_##name;
-#define SHAPE_LIST(name, elem, min, max) extern const struct shape shape_##name;
-#define SHAPE_MAP(name, key, elem, min, max) extern const struct shape shape_##name;
-#define SHAPE_ITEM(name, key, min, max) extern const struct shape shape_##name;
+#define SHAPE_OTHER(name) extern const struct shape shape_##name;
 #include "protocol/shapes.def"
-#include "protocol/shapes_undef.h"
 extern const struct shape shape_AttributeValue;
 
 /* A structure's member by name: its identifier, or -1. */

@@ -39,22 +39,8 @@ int main(void)
 		       op_info[i].in->name, op_info[i].out->name, op_info[i].service == OP_STREAMS ? "true" : "false");
 	printf("},\"shapes\":{\n");
 	dump(&shape_AttributeValue);
-#define MEMBER(s, m, shape, req)
-#define SHAPE_STRUCT(name, ...) dump(&shape_##name);
-#define SHAPE_EMPTY(name) dump(&shape_##name);
-#define SHAPE_STRING(name, min, max, pattern) dump(&shape_##name);
-#define SHAPE_ENUM(name, ...) dump(&shape_##name);
-#define SHAPE_INT(name, min, max) dump(&shape_##name);
-#define SHAPE_LONG(name, min, max) dump(&shape_##name);
-#define SHAPE_DOUBLE(name) dump(&shape_##name);
-#define SHAPE_TIMESTAMP(name) dump(&shape_##name);
-#define SHAPE_BOOL(name) dump(&shape_##name);
-#define SHAPE_BLOB(name) dump(&shape_##name);
-#define SHAPE_LIST(name, elem, min, max) dump(&shape_##name);
-#define SHAPE_MAP(name, key, elem, min, max) dump(&shape_##name);
-#define SHAPE_ITEM(name, key, min, max) dump(&shape_##name);
+#define SHAPE_OTHER(name) dump(&shape_##name);
 #include "protocol/shapes.def"
-#include "protocol/shapes_undef.h"
 	printf("}}\n");
 	return 0;
 }

@@ -265,21 +265,7 @@ Test(protocol_md, errors)
 
 static const struct shape *const structures[] = {
 #define SHAPE_STRUCT(name, ...) &shape_##name,
-#define MEMBER(s, m, shape, req)
-#define SHAPE_EMPTY(name)
-#define SHAPE_STRING(name, min, max, pattern)
-#define SHAPE_ENUM(name, ...)
-#define SHAPE_INT(name, min, max)
-#define SHAPE_LONG(name, min, max)
-#define SHAPE_DOUBLE(name)
-#define SHAPE_TIMESTAMP(name)
-#define SHAPE_BOOL(name)
-#define SHAPE_BLOB(name)
-#define SHAPE_LIST(name, elem, min, max)
-#define SHAPE_MAP(name, key, elem, min, max)
-#define SHAPE_ITEM(name, key, min, max)
 #include "protocol/shapes.def"
-#include "protocol/shapes_undef.h"
 };
 
 static const struct shape *structure(const char *name)
