@@ -27,7 +27,10 @@ struct cache_entry {
 	uint64_t expires_ns;     /* CLOCK_MONOTONIC; UINT64_MAX = never */
 	uint64_t stamp;          /* item: hash of its partition; query: epoch it was stored under */
 	uint64_t space;          /* whose key this is: a table; an operation and a table or index */
-	uint32_t voids;          /* item: low bits of epoch_voids of its table; query: what the page cost, half units */
+	union {
+		uint32_t voids;  /* item: low bits of epoch_voids of its table */
+		uint32_t cost;   /* query: what the page cost, half units */
+	};
 	uint32_t value_n;
 	uint16_t key_n;
 	bool absent;             /* "there is nothing under this key" */

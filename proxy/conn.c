@@ -1,3 +1,4 @@
+/* conn - see conn.h. Ending, output, input, calls, deadlines, in the order of its picture from the right; beginning last. */
 #include "proxy/conn.h"
 
 #include <assert.h>

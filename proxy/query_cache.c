@@ -89,7 +89,7 @@ bool query_cache_get(struct query_cache *c, enum op op, struct slice request, co
 		s->stats.hits++;
 		eviction_touch(&e->node);
 		buf_put_slice(out, cache_entry_value(e));
-		saved = e->voids;
+		saved = e->cost;
 	} else {
 		s->stats.misses++;
 	}
@@ -115,7 +115,7 @@ void query_cache_fill(struct query_cache *c, enum op op, struct slice request, c
 	if (e == NULL)
 		return;
 	e->stamp = epoch;
-	e->voids = (uint32_t)q->cost;
+	e->cost = (uint32_t)q->cost;
 	e->expires_ns = c->ttl_ns != 0 ? now_ns + c->ttl_ns : UINT64_MAX;
 	s = cache_shard_of(c->shard, c->shards, e->node.hash);
 	cache_shard_lock(s);

@@ -146,7 +146,7 @@ static bool make_workers(struct server *s, struct config_error *e)
 	return true;
 }
 
-/* Processors that this process may use. */
+/* Processors that are online, whether or not this process may use all of them. */
 static unsigned processors(void)
 {
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
