@@ -48,13 +48,26 @@ static enum err lock_dir(struct engine *e, int dirfd, struct fault *f)
 	return errno == EWOULDBLOCK ? fault_set(f, MSG_ENGINE_BUSY, e->opts.dir) : file_error(errno, e->opts.dir, f);
 }
 
+/* A new directory's own name has to be on disk, too. A parent that we may not read is left to the file system. */
+static int sync_parent(int dirfd)
+{
+	int parent = openat(dirfd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int error = parent < 0 || fsync(parent) != 0 ? errno : 0;
+
+	if (parent >= 0)
+		close(parent);
+	return error == EACCES ? 0 : error;
+}
+
 /* Opens and locks the directory; *logfd is that of log/. */
 static enum err open_dir(struct engine *e, int *logfd, struct fault *f)
 {
 	*logfd = -1;
 	if (e->opts.dir == NULL)
 		return ERR_OK;
-	if (mkdir(e->opts.dir, 0700) != 0 && errno != EEXIST)
+	bool made = mkdir(e->opts.dir, 0700) == 0;
+
+	if (!made && errno != EEXIST)
 		return file_error(errno, e->opts.dir, f);
 	int dirfd = open(e->opts.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -68,6 +81,11 @@ static enum err open_dir(struct engine *e, int *logfd, struct fault *f)
 		*logfd = openat(dirfd, "log", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (*logfd < 0 || fsync(dirfd) != 0)
 			rc = file_error(errno, "log", f);
+	}
+	if (rc == ERR_OK && made) {
+		int error = sync_parent(dirfd);
+
+		rc = error != 0 ? file_error(error, e->opts.dir, f) : ERR_OK;
 	}
 	close(dirfd);
 	return rc;
