@@ -1,6 +1,6 @@
 /* partiql_int - what the files of PartiQL share: tokens, the parsed form, and the state of a parse.
  *
- *    text --partiql_lex--> tokens --partiql_formula, partiql_parse--> nodes --partiql_value, partiql_bind--> bound
+ *    text --partiql_lex--> tokens --partiql_parse, partiql_formula, partiql_path--> nodes --partiql_value, partiql_bind--> bound
  *
  * Positions ("at 1:8:4": line, column, length, in characters) are made from byte offsets when a complaint needs them. */
 #ifndef DYNAX_PROTOCOL_PARTIQL_INT_H
@@ -77,10 +77,14 @@ enum err pq_malformed(struct pq_parser *p, const char *detail);
 /* NULL, and the fault is set, if memory is out. */
 struct pq_node *pq_node_new(struct pq_parser *p, enum pq_kind kind, struct pq_token t);
 void pq_node_append(struct pq_node *parent, struct pq_node *child);
+/* The current token as a node of this kind, and on to the next. */
+enum err pq_take_node(struct pq_parser *p, enum pq_kind kind, struct pq_node **out) __attribute__((warn_unused_result));
 /* A name in the arena without its quotes; of a string too. */
 struct slice pq_unquote(struct pq_parser *p, struct pq_token t);
 /* Append ".name", "[1]" as long as they follow. */
 enum err pq_path_rest(struct pq_parser *p, struct pq_node *path, bool simple) __attribute__((warn_unused_result));
+/* A path whose first name is the current token. */
+enum err pq_path_term(struct pq_parser *p, struct pq_node **out) __attribute__((warn_unused_result));
 /* A path of names and indexes only, as SET and FROM take it. */
 enum err pq_simple_path(struct pq_parser *p, struct pq_node **out) __attribute__((warn_unused_result));
 enum err pq_expression(struct pq_parser *p, struct pq_node **out) __attribute__((warn_unused_result));

@@ -8,7 +8,6 @@
 #define DYNAX_PROXY_CONFIG_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "proxy/log.h"

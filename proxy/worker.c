@@ -15,7 +15,6 @@
 #include "proxy/call.h"
 #include "proxy/conn.h"
 #include "proxy/fast_get.h"
-#include "proxy/log.h"
 
 enum { EXPR_CACHE_ENTRIES = 1024 };
 

@@ -5,7 +5,6 @@
 
 #include "protocol/messages.h"
 #include "store/decreases.h"
-#include "store/write_txn.h"
 
 enum { ON_DEMAND_READ = 12000, ON_DEMAND_WRITE = 4000 }; /* warm throughput of a new on-demand table */
 

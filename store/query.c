@@ -9,7 +9,6 @@
  *     four from the start, so scanning a single small item takes four units, two if eventually consistent.
  *
  * Items are written to the answer as they are found; what stands before them in the record is put in at the end. */
-#include <assert.h>
 
 #include "protocol/messages.h"
 #include "store/keycode.h"
@@ -19,7 +18,7 @@
 enum { PAGE_BYTES = 1024 * 1024 };
 enum { SHARDS_LOG2 = 2, SHARDS = 1 << SHARDS_LOG2, KEY_HASH_AT = 4 }; /* Q3 */
 
-static_assert((int)QueryOutput_Items == (int)ScanOutput_Items && (int)QueryOutput_Count == (int)ScanOutput_Count &&
+_Static_assert((int)QueryOutput_Items == (int)ScanOutput_Items && (int)QueryOutput_Count == (int)ScanOutput_Count &&
 		      (int)QueryOutput_ConsumedCapacity == (int)ScanOutput_ConsumedCapacity &&
 		      (int)QueryOutput_LastEvaluatedKey == (int)ScanOutput_LastEvaluatedKey &&
 		      (int)QueryOutput_ScannedCount == (int)ScanOutput_ScannedCount,

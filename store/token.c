@@ -4,7 +4,6 @@
 #include <xxhash.h>
 
 #include "protocol/messages.h"
-#include "store/control.h"
 
 enum { TOKEN_MAX = 36 * 4, DIGEST_BYTES = 16, TIME_BYTES = 8, VALUE_BYTES = DIGEST_BYTES + TIME_BYTES,
 	X_KEY_MAX = 5 + TOKEN_MAX, Y_KEY_MAX = 5 + TIME_BYTES + TOKEN_MAX, PURGE_AT_ONCE = 64 };

@@ -2,7 +2,6 @@
  * nobody needs, and syncs under DURABILITY_ASYNC. See wal.h. */
 #include "store/engine/wal.h"
 
-#include <errno.h>
 #include <time.h>
 
 enum { ASYNC_MS = 50, IDLE_MS = 1000, SEGMENT_LEAST = 256 << 10 };

@@ -4,7 +4,6 @@
 
 #include <criterion/criterion.h>
 #include <event2/event.h>
-#include <stdlib.h>
 
 enum { MANY = 1000 };
 

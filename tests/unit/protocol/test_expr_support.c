@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <criterion/criterion.h>
-#include <stdlib.h>
 
 void world_open(struct world *w)
 {

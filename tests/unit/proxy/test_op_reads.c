@@ -7,7 +7,6 @@
 #include "protocol/messages.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 
 enum { WORKERS = 2, READS_MAX = 16 };
 

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "protocol/json.h"
 #include "tests/unit/store/fixture.h"

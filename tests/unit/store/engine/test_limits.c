@@ -1,11 +1,10 @@
 /* test_limits - a full map, dropped prefixes, many views, threads, an ephemeral engine that leaves nothing. */
 #include <criterion/criterion.h>
 #include <dirent.h>
-#include <errno.h>
 #include <pthread.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/engine/failpoint.h"
