@@ -1,6 +1,6 @@
 /* arena - memory for one request: allocate often, free once.
  *
- * Blocks are kept across resets, so that a connection's second request allocates nothing. Allocations are
+ * A reset keeps one block, so that a connection's second request rarely needs another. Allocations are
  * aligned to 16 bytes and uninitialised. Under the address sanitizer every allocation is a malloc of its
  * own, so that overruns and use after reset are seen.
  *

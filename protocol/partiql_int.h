@@ -1,6 +1,6 @@
 /* partiql_int - what the files of PartiQL share: tokens, the parsed form, and the state of a parse.
  *
- *    text --partiql_lex--> tokens --partiql_parse, partiql_formula, partiql_path--> nodes --partiql_value, partiql_bind--> bound
+ *    text --partiql_lex--> tokens --_parse, _formula, _path--> nodes --_value, _bind--> bound
  *
  * Positions ("at 1:8:4": line, column, length, in characters) are made from byte offsets when a complaint needs them. */
 #ifndef DYNAX_PROTOCOL_PARTIQL_INT_H

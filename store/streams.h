@@ -20,7 +20,7 @@
  *     live shorter than that: whether one has lost records can be seen.
  * T4. A stream is written to from stream_open to stream_close, and forgotten RETENTION after that.
  *
- * Not here: splits of shards; each stream has one open shard until partitions split.
+ * Not here: splits of shards: a stream has one open shard, however its table is cut into partitions.
  * Sources: "Change data capture for DynamoDB Streams" in the developer guide, and the API's reference.
  * Threads: stream_open, stream_close and stream_record, the writer only; the others are pure or read a view. */
 #ifndef DYNAX_STORE_STREAMS_H

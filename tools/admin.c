@@ -9,7 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { HOST_MAX = 256, REQUEST_MAX = 1024, TIMEOUT_MS = 5000 };
+enum { HOST_MAX = 256, TIMEOUT_MS = 5000 };
 
 static int try_connect(const struct addrinfo *a, unsigned timeout_ms)
 {
@@ -43,38 +43,6 @@ static int connect_to(const char *address, unsigned timeout_ms)
 		fd = try_connect(a, timeout_ms);
 	freeaddrinfo(found);
 	return fd;
-}
-
-/* All that comes, NUL-terminated, on the heap; NULL if the connection breaks or time is up. */
-static char *read_all(FILE *f)
-{
-	size_t n = 0, room = 4096;
-	char *text = malloc(room);
-
-	while (text != NULL) {
-		size_t got = fread(text + n, 1, room - n - 1, f);
-
-		n += got;
-		if (got == 0)
-			break;
-		if (room - n - 1 == 0) {
-			char *more = realloc(text, 2 * room);
-
-			if (more == NULL) {
-				free(text);
-				return NULL;
-			}
-			text = more;
-			room *= 2;
-		}
-	}
-	if (text != NULL)
-		text[n] = '\0';
-	if (ferror(f)) {
-		free(text);
-		return NULL;
-	}
-	return text;
 }
 
 /* The answer's body to stdout, or, if it is a refusal, to stderr. */
@@ -112,7 +80,7 @@ static enum cli_exit get(const struct cli *c, const char *path, const char *arg)
 	}
 	fprintf(f, "GET %s%s HTTP/1.0\r\nHost: %s\r\n\r\n", path, arg, address);
 	if (fflush(f) == 0)
-		answer = read_all(f);
+		answer = cli_read(f);
 	if (answer != NULL)
 		code = print_answer(answer);
 	else

@@ -7,6 +7,8 @@
 #ifndef DYNAX_TOOLS_CLI_H
 #define DYNAX_TOOLS_CLI_H
 
+#include <stdio.h>
+
 #include "protocol/client/dynax.h"
 
 enum cli_exit {
@@ -60,6 +62,8 @@ struct cli_command {
 enum cli_exit cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Say what the result says, on stderr; the exit code that goes with it. */
 enum cli_exit cli_failed(const struct dynax_result *r);
+/* All that comes, NUL-terminated, on the heap; NULL if reading fails or memory is out. */
+char *cli_read(FILE *f);
 /* Set the members that the options name. */
 bool cli_apply(const struct cli *c, struct dynax_request *req);
 

@@ -334,36 +334,15 @@ enum cli_exit cmd_list_tables(struct cli *c)
 	}
 }
 
-/* All of standard input, NUL-terminated; NULL if out of memory. */
-static char *read_stdin(void)
-{
-	size_t n = 0, room = 65536, got;
-	char *text = malloc(room);
-
-	while (text != NULL && (got = fread(text + n, 1, room - n - 1, stdin)) > 0) {
-		char *more = text;
-
-		n += got;
-		if (n + 1 == room)
-			more = realloc(text, room *= 2);
-		if (more == NULL)
-			free(text);
-		text = more;
-	}
-	if (text != NULL)
-		text[n] = '\0';
-	return text;
-}
-
 enum cli_exit cmd_call(struct cli *c)
 {
 	const char *json = c->args > 1 ? c->arg[1] : "{}";
 	bool typed = strcmp(json, "-") == 0;
-	char *text = typed ? read_stdin() : NULL;
+	char *text = typed ? cli_read(stdin) : NULL;
 	enum cli_exit code;
 
 	if (typed && text == NULL)
-		return cli_usage("out of memory");
+		return cli_usage("standard input cannot be read");
 	code = print_result(dynax_call(c->client, c->arg[0], typed ? text : json));
 	free(text);
 	return code;

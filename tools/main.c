@@ -85,6 +85,30 @@ enum cli_exit cli_usage(const char *fmt, ...)
 	return CLI_USAGE;
 }
 
+char *cli_read(FILE *f)
+{
+	size_t n = 0, room = 65536, got = 1;
+	char *text = malloc(room);
+
+	while (text != NULL && got > 0) {
+		if (n + 1 == room) {
+			char *more = realloc(text, room *= 2);
+
+			if (more == NULL)
+				break;
+			text = more;
+		}
+		got = fread(text + n, 1, room - n - 1, f);
+		n += got;
+	}
+	if (text == NULL || got > 0 || ferror(f)) {
+		free(text);
+		return NULL;
+	}
+	text[n] = '\0';
+	return text;
+}
+
 enum cli_exit cli_failed(const struct dynax_result *r)
 {
 	enum dynax_code code = dynax_result_code(r);
