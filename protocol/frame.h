@@ -46,8 +46,8 @@ struct frame {
 enum frame_status { FRAME_READY, FRAME_NEED_MORE, FRAME_BAD };
 
 /* Take one frame off the front of `in`. On FRAME_READY `in` has advanced; otherwise nothing has changed, so that
- * calling again with more bytes is always safe. `max` limits the whole frame, header included. `need`, if not NULL, is set on FRAME_NEED_MORE to the size of the
- * whole frame as far as is known (at least FRAME_HEADER). */
+ * calling again with more bytes is always safe. `max` limits the whole frame, header included. `need`, if not NULL, is set
+ * on FRAME_NEED_MORE to the size of the whole frame as far as is known (at least FRAME_HEADER). */
 enum frame_status frame_next(struct slice *in, size_t max, struct frame *out, size_t *need);
 
 /* Begin a frame on b and return where it began; after its body was appended, frame_end sets the length. */

@@ -26,44 +26,39 @@ bool record_open(struct record *r, const struct shape *shape, struct slice bytes
 	return !m.bad && mp_at_end(&m);
 }
 
+/* False if the member is absent. */
+static bool open_member(const struct record *r, unsigned id, struct mp *m)
+{
+	*m = mp_open(r->m[id]);
+	return record_has(r, id);
+}
+
 struct slice record_str(const struct record *r, unsigned id)
 {
 	struct mp m;
 
-	if (!record_has(r, id))
-		return SLICE_NONE;
-	m = mp_open(r->m[id]);
-	return mp_str(&m);
+	return open_member(r, id, &m) ? mp_str(&m) : SLICE_NONE;
 }
 
 int64_t record_int(const struct record *r, unsigned id, int64_t otherwise)
 {
 	struct mp m;
 
-	if (!record_has(r, id))
-		return otherwise;
-	m = mp_open(r->m[id]);
-	return mp_int(&m);
+	return open_member(r, id, &m) ? mp_int(&m) : otherwise;
 }
 
 bool record_bool(const struct record *r, unsigned id)
 {
 	struct mp m;
 
-	if (!record_has(r, id))
-		return false;
-	m = mp_open(r->m[id]);
-	return mp_bool(&m);
+	return open_member(r, id, &m) && mp_bool(&m);
 }
 
 double record_double(const struct record *r, unsigned id, double otherwise)
 {
 	struct mp m;
 
-	if (!record_has(r, id))
-		return otherwise;
-	m = mp_open(r->m[id]);
-	return mp_double(&m);
+	return open_member(r, id, &m) ? mp_double(&m) : otherwise;
 }
 
 bool record_is(const struct record *r, unsigned id, const char *enum_value)
@@ -73,13 +68,11 @@ bool record_is(const struct record *r, unsigned id, const char *enum_value)
 
 struct mp record_list(const struct record *r, unsigned id, uint32_t *n)
 {
-	struct mp m = { NULL, NULL, false };
+	struct mp m;
 
 	*n = 0;
-	if (!record_has(r, id))
-		return m;
-	m = mp_open(r->m[id]);
-	*n = mp_peek(&m) == MP_MAP ? mp_map(&m) : mp_array(&m);
+	if (open_member(r, id, &m))
+		*n = mp_peek(&m) == MP_MAP ? mp_map(&m) : mp_array(&m);
 	return m;
 }
 
