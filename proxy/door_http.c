@@ -8,8 +8,10 @@
  * P1. Pipelined requests run side by side and are answered in order. Answers that wait for their turn count as backlog.
  * P2. A request that is refused before its body came is answered at once, and what still comes is read and forgotten: the
  *     client is in the middle of sending, and a reset would take our answer away from it.
+ * P3. A long answer becomes text on another thread (offload.h), its call in the queue meanwhile like one that waits for its read.
  *
  * Threads: the connection's worker. Not here: the parser (http_reader.h), how an answer looks (http_answer.h). */
+#include <stddef.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -40,6 +42,12 @@ static bool door_open(struct conn *c)
 	return true;
 }
 
+static void drop(struct call *k)
+{
+	http_answer_release(k->door);
+	call_drop(k);
+}
+
 static void door_closed(struct conn *c)
 {
 	struct http *h = c->door_state;
@@ -51,7 +59,7 @@ static void door_closed(struct conn *c)
 		struct call *next = a->next;
 
 		if (a->ready)
-			call_drop(k);
+			drop(k);
 		k = next;
 	}
 	free(h);
@@ -81,9 +89,30 @@ static void write_ready(struct conn *c)
 			h->last = &h->first;
 		c->held -= k->out.n;
 		http_answer_write(k, a, conn_output(c));
-		call_drop(k);
+		drop(k);
 	}
 	say_continue(c, h);
+}
+
+/* On the worker again. */
+static void deliver_made(struct mail *m)
+{
+	struct http_answer *a = (struct http_answer *)(void *)((char *)m - offsetof(struct http_answer, job.mail));
+	struct call *k = a->call;
+
+	if (!conn_is_alive(k->conn)) {
+		drop(k);
+		return;
+	}
+	a->ready = true;
+	write_ready(k->conn);
+}
+
+static void make(struct offload_job *j)
+{
+	struct http_answer *a = (struct http_answer *)(void *)((char *)j - offsetof(struct http_answer, job));
+
+	http_answer_make(a->call, a);
 }
 
 static void door_finish(struct call *k)
@@ -95,8 +124,14 @@ static void door_finish(struct call *k)
 		call_drop(k);
 		return;
 	}
-	a->ready = true;
 	c->held += k->out.n;
+	if (k->fault.code == ERR_OK && k->out.n >= HTTP_OFFLOAD_MIN && a->status == 0) {
+		a->call = k;
+		a->job = (struct offload_job){ .mail.deliver = deliver_made, .to = &c->worker->mailbox, .run = make };
+		offload_put(c->worker->shared->offload, &a->job);
+		return;
+	}
+	a->ready = true;
 	write_ready(c);
 }
 

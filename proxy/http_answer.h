@@ -6,6 +6,7 @@
 
 #include "proxy/call.h"
 #include "proxy/coding.h"
+#include "proxy/offload.h"
 
 struct http_answer {
 	/* of the request */
@@ -20,6 +21,13 @@ struct http_answer {
 	int status;
 	const char *type;
 	struct slice text;
+	/* the body of a long one, made beforehand on another thread */
+	struct offload_job job;
+	struct call *call;
+	struct buf body;
+	enum coding body_coding;
+	uint32_t crc;
+	bool made;
 	/* its place in the connection's order */
 	bool ready;
 	struct call *next;
@@ -28,6 +36,12 @@ struct http_answer {
 /* Answers from here on are encoded: what the service does. */
 enum { HTTP_CODING_MIN = 4096 };
 
+/* From here on an answer's text is made on another thread: this takes a millisecond. Bytes of the record. */
+enum { HTTP_OFFLOAD_MIN = 512 * 1024 };
+/* On any thread: make the body of c's answer, so that http_answer_write has only to copy it. */
+void http_answer_make(struct call *c, struct http_answer *a);
+/* Let go of what it holds beside its arena. */
+void http_answer_release(struct http_answer *a);
 /* Append the whole answer of c, head and body. */
 void http_answer_write(struct call *c, const struct http_answer *a, struct buf *out);
 

@@ -14,11 +14,12 @@
 #include "proxy/gauges.h"
 #include "proxy/http_reader.h"
 #include "proxy/listener.h"
+#include "proxy/offload.h"
 #include "proxy/worker.h"
 
 enum { RESERVE = 64, RESERVE_PER_WORKER = 8 };         /* descriptors for the server itself */
 enum { THREADS_MAX = 256, DRAIN_POLL_MS = 10, LINGER_MS = 5000 };
-enum { SIGNALS = 3 };
+enum { SIGNALS = 3, OFFLOAD_THREADS = 2 };
 
 struct server {
 	struct config config;
@@ -88,7 +89,8 @@ static bool make_caches(struct server *s, struct config_error *e)
 
 	s->shared.epochs = epochs_new(0);
 	s->shared.flights = flights_new();
-	if (s->shared.epochs == NULL || s->shared.flights == NULL)
+	s->shared.offload = offload_new(OFFLOAD_THREADS);
+	if (s->shared.epochs == NULL || s->shared.flights == NULL || s->shared.offload == NULL)
 		return fail(e, "out of memory");
 	if (c->item_cache != 0 && (s->shared.items = item_cache_new(&items, s->shared.epochs)) == NULL)
 		return fail(e, "no memory for the item cache");
@@ -436,6 +438,7 @@ void server_close(struct server **sp)
 		s->shared.backend->ops->close(&s->shared.backend);
 	item_cache_free(&s->shared.items);
 	query_cache_free(&s->shared.queries);
+	offload_free(&s->shared.offload);
 	flights_free(&s->shared.flights);
 	epochs_free(&s->shared.epochs);
 	for (unsigned i = 0; i < SIGNALS; i++)

@@ -43,6 +43,7 @@ struct shared {
 	struct item_cache *items;          /* NULL = off */
 	struct query_cache *queries;       /* NULL = off */
 	struct flights *flights;           /* requests that miss together; never NULL */
+	struct offload *offload;           /* for what takes long; never NULL */
 };
 
 /* Limits of connections. Copied to each worker; a reload posts new ones. Milliseconds. */

@@ -372,6 +372,8 @@ static bool work_locked(struct engine *e)
 		rc = checkpoint(&c);
 	else if (drops)
 		rc = drop_slice(e, &more);
+	if (drops && !more)
+		note_usage(e);   /* what was dropped is room */
 	if (dead)
 		state_free_dead(e);
 	pthread_mutex_lock(&e->lock);

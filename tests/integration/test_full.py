@@ -115,6 +115,17 @@ def test_a_full_map():
             put(db, table, "more room")
 
 
+def test_a_dropped_table_makes_room():
+    with DataDirectory() as data, Daemon("--map-max", "64M", data=data) as daemon:
+        db = database(daemon)
+        table, other = db.create("S"), db.create("S")
+        there = fill(db, table, FULL["map"])
+        db("DeleteTable", TableName=table)
+        for n in range(len(there) // 2):
+            eventually(lambda: put(db, other, f"k{n}"))
+        check(db, other, [f"k{n}" for n in range(len(there) // 2)])
+
+
 # ---- data directories that are not as they should be ----
 
 def refused(words, data, **more):

@@ -1,0 +1,27 @@
+/* offload - threads that carry out what would hold up a worker's other connections: long answers become text there.
+ *
+ *    worker --offload_put--> queue --> a thread: run() --> worker's mailbox: mail.deliver()
+ *
+ * Threads: offload_put any; run() on a thread of the pool; deliver() on the worker. Ownership: a job is its sender's, who does
+ * not touch it, nor what run() uses, between offload_put and deliver(). */
+#ifndef DYNAX_PROXY_OFFLOAD_H
+#define DYNAX_PROXY_OFFLOAD_H
+
+#include "proxy/mailbox.h"
+
+struct offload;
+
+struct offload_job {
+	struct mail mail;              /* deliver is the sender's */
+	struct mailbox *to;
+	void (*run)(struct offload_job *j);
+	struct offload_job *next;      /* in the queue */
+};
+
+/* NULL if out of memory or threads. */
+struct offload *offload_new(unsigned threads);
+/* Carries out what is queued first. */
+void offload_free(struct offload **o);
+void offload_put(struct offload *o, struct offload_job *j);
+
+#endif
