@@ -451,13 +451,22 @@ static enum err told_why(enum err error, struct fault *f)
 				      : fault_set(f, MSG_ENGINE_IO, "index", "the checkpoint fails");
 }
 
-static enum err wait_for_room(struct engine *e, size_t n, struct fault *f)
+/* Bytes that the overlay may have. Deletions are what makes room where there is none: they may go beyond the bound. */
+static size_t bound(struct engine *e, bool puts)
+{
+	if (!puts && atomic_load_explicit(&e->c.full, memory_order_relaxed) != ERR_OK)
+		return e->opts.overlay_bytes + e->opts.overlay_bytes / 4;
+	return atomic_load_explicit(&e->c.allowed, memory_order_relaxed);
+}
+
+/* n: what the active table has and is to have. */
+static enum err wait_for_room(struct engine *e, size_t n, bool puts, struct fault *f)
 {
 	uint64_t start = now_ns();
 	enum err rc = ERR_OK;
 
 	pthread_mutex_lock(&e->lock);
-	while (rc == ERR_OK && e->state->n > 1 && atomic_load(&e->frozen_bytes) + n > atomic_load(&e->c.allowed)) {
+	while (rc == ERR_OK && e->state->n > 1 && atomic_load(&e->frozen_bytes) + n > bound(e, puts)) {
 		rc = e->c.error;
 		if (rc == ERR_OK)
 			pthread_cond_wait(&e->c.room, &e->lock);
@@ -506,5 +515,5 @@ enum err checkpointer_room(struct engine *e, size_t n, bool puts, struct fault *
 		checkpointer_hurry(e);
 		return told_why(full, f);
 	}
-	return all <= atomic_load_explicit(&e->c.allowed, memory_order_relaxed) ? ERR_OK : wait_for_room(e, active, f);
+	return all <= bound(e, puts) ? ERR_OK : wait_for_room(e, active, puts, f);
 }

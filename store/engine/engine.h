@@ -11,7 +11,7 @@
  * G3. Log sequence numbers (LSN) grow by one for each committed transaction and are never used twice.
  *     (Numbers are passed over where a batch failed, and after a start that follows an unsynced log.)
  * G4. The overlay is bounded by opts.overlay_bytes: near the bound the writer waits for the checkpointer. What only old
- *     views still need comes on top.
+ *     views still need comes on top, and a quarter for deletions while the map or the disk is full.
  * G5. Damage in the log before its tail is reported, never skipped: by engine_open where the log is replayed, by log
  *     readers where it is older than LMDB's checkpoint.
  * G6. A full disk and a full map are errors of the transactions that meet them: ERR_DISK_FULL, ERR_MAP_FULL. Reads go on,
