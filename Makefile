@@ -47,8 +47,9 @@ PROGRAMS := $(B)/dynaxd $(S)/dynax
 TESTS    := $(S)/test-protocol $(S)/test-store $(B)/test-proxy $(S)/test-client
 BENCHES  := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
 
-.PHONY: all run bench format clean help
-all: $(PROGRAMS) $(S)/libdynax.a $(S)/libdynax.so
+.PHONY: all programs run bench format clean help
+programs: $(PROGRAMS)
+all: programs $(S)/libdynax.a $(S)/libdynax.so
 
 include mk/deps.mk
 include mk/test.mk

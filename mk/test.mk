@@ -40,7 +40,8 @@ unit: $(TESTS)
 
 ## ---- integration ----
 
-integration: integration-py integration-js integration-c
+# The tests in Python use what those in JavaScript install.
+integration: integration-js integration-py integration-c
 	$(RUN) FAULTS=1 faults
 
 integration-py: $(PROGRAMS)
@@ -92,7 +93,7 @@ lint:
 ## ---- sanitizers ----
 
 sanitize:
-	$(BUILD) SAN=address,undefined all unit-programs
+	$(BUILD) SAN=address,undefined programs unit-programs
 	$(RUN) SAN=address,undefined unit integration-py
 	$(BUILD) SAN=thread check-programs unit-programs
 	$(RUN) SAN=thread unit integration-c
