@@ -19,6 +19,11 @@ void json_reader_free(struct json_reader **r);
 enum err json_read_request(struct json_reader *r, enum op op, struct slice body, struct arena *a,
 	struct request *req, struct fault *f) __attribute__((warn_unused_result));
 
+/* The record of a request of `op` alone, in the reader's memory until its next use. False if there is anything to be said
+ * about it, which json_read_request then does, or if it is very long. */
+bool json_read_record(struct json_reader *r, enum op op, struct slice body, struct slice *record)
+	__attribute__((warn_unused_result));
+
 /* Read any shape (tests, the command line, the remote backend): a record of `shape` is appended to out. */
 enum err json_read(struct json_reader *r, const struct shape *shape, struct slice body, struct arena *a,
 	struct buf *out, struct fault *f) __attribute__((warn_unused_result));

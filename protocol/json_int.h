@@ -14,6 +14,8 @@
 #ifndef DYNAX_PROTOCOL_JSON_INT_H
 #define DYNAX_PROTOCOL_JSON_INT_H
 
+#include <stddef.h>
+
 #include "protocol/json.h"
 #include "protocol/value.h"
 
@@ -40,6 +42,8 @@ struct token {
 	struct slice text; /* of numbers and strings */
 };
 
+enum { JSON_POOL = 4096 }; /* yajl takes 2 KB for a token at once */
+
 struct json_reader {
 	struct buf out, scratch;
 	struct frame frame[FRAMES_MAX];
@@ -47,7 +51,10 @@ struct json_reader {
 	unsigned value_depth; /* VALUE frames among them */
 	size_t skip;          /* open brackets of what is being skipped */
 	const struct shape *root;
-	struct json_block *blocks; /* what yajl has allocated; empty between requests */
+	struct json_block *blocks; /* what yajl has allocated beyond the pool; empty between requests */
+	size_t pool_used;
+	max_align_t pool[JSON_POOL / sizeof(max_align_t)]; /* yajl's first blocks, all it needs for an ordinary body */
+	struct arena own;          /* for json_read_record */
 	struct arena *arena;       /* the request's */
 	struct fault *fault;       /* why reading stopped */
 	struct fault value_fault;

@@ -1,7 +1,8 @@
 /* json_parse - yajl, tamed: its events go to the reader's frames; what it lets pass is checked before.
  *
  * yajl does not look whether its allocations succeed. It gets ours, which leave it with a jump when memory is out; its
- * blocks are in a list, so that nothing is lost. It holds nothing else. */
+ * blocks are in a list, so that nothing is lost. It holds nothing else. The first blocks come from a pool in the reader, which
+ * the next body takes afresh: malloc and free would cost as much as a small body's parsing. */
 #include <setjmp.h>
 #include <stdlib.h>
 
@@ -108,6 +109,26 @@ static struct json_block *block_of(void *bytes)
 	return (struct json_block *)(void *)((char *)bytes - offsetof(struct json_block, bytes));
 }
 
+static uint8_t *pool_end(struct json_reader *r)
+{
+	return (uint8_t *)r->pool + sizeof(r->pool);
+}
+
+static bool in_pool(struct json_reader *r, const void *bytes)
+{
+	return (uintptr_t)bytes - (uintptr_t)r->pool < sizeof(r->pool);
+}
+
+static void *pool_take(struct json_reader *r, size_t n)
+{
+	void *bytes = (uint8_t *)r->pool + r->pool_used;
+
+	if (n > sizeof(r->pool) - r->pool_used)
+		return NULL;
+	r->pool_used += (n + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+	return bytes;
+}
+
 static void *block_resize(void *ctx, void *bytes, size_t n)
 {
 	struct parse *p = ctx;
@@ -127,13 +148,31 @@ static void *block_resize(void *ctx, void *bytes, size_t n)
 
 static void *block_new(void *ctx, size_t n)
 {
-	return block_resize(ctx, NULL, n);
+	void *bytes = pool_take(((struct parse *)ctx)->reader, n);
+
+	return bytes != NULL ? bytes : block_resize(ctx, NULL, n);
+}
+
+/* What is in the pool moves out: how long it was is not known, but no longer than what is left there. */
+static void *block_grow(void *ctx, void *bytes, size_t n)
+{
+	struct json_reader *r = ((struct parse *)ctx)->reader;
+	size_t most;
+	void *moved;
+
+	if (bytes == NULL)
+		return block_new(ctx, n);
+	if (!in_pool(r, bytes))
+		return block_resize(ctx, bytes, n);
+	moved = block_resize(ctx, NULL, n);
+	most = (size_t)(pool_end(r) - (uint8_t *)bytes);
+	memcpy(moved, bytes, n < most ? n : most);
+	return moved;
 }
 
 static void block_free(void *ctx, void *bytes)
 {
-	(void)ctx;
-	if (bytes == NULL)
+	if (bytes == NULL || in_pool(((struct parse *)ctx)->reader, bytes))
 		return;
 	block_unlink(block_of(bytes));
 	free(block_of(bytes));
@@ -141,8 +180,12 @@ static void block_free(void *ctx, void *bytes)
 
 static void free_blocks(struct json_reader *r)
 {
-	while (r->blocks != NULL)
-		block_free(NULL, r->blocks->bytes);
+	while (r->blocks != NULL) {
+		struct json_block *b = r->blocks;
+
+		block_unlink(b);
+		free(b);
+	}
 }
 
 /* ---- what yajl lets pass ---- */
@@ -195,7 +238,7 @@ static bool escapes_paired(struct slice body)
 
 static yajl_status run(struct parse *p, struct slice body)
 {
-	yajl_alloc_funcs memory = { block_new, block_resize, block_free, p };
+	yajl_alloc_funcs memory = { block_new, block_grow, block_free, p };
 	yajl_handle y = yajl_alloc(&callbacks, &memory, p);
 	yajl_status status;
 
@@ -211,6 +254,8 @@ static yajl_status run(struct parse *p, struct slice body)
 bool json_parse(struct json_reader *r, struct slice body)
 {
 	struct parse p = { .reader = r };
+
+	r->pool_used = 0;
 
 	if (!utf8_valid(body) || !escapes_paired(body))
 		return json_broken(r);

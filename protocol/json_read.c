@@ -381,6 +381,7 @@ struct json_reader *json_reader_new(void)
 		return NULL;
 	buf_init(&r->out);
 	buf_init(&r->scratch);
+	arena_init(&r->own, 0);
 	return r;
 }
 
@@ -390,6 +391,7 @@ void json_reader_free(struct json_reader **r)
 		return;
 	buf_release(&(*r)->out);
 	buf_release(&(*r)->scratch);
+	arena_release(&(*r)->own);
 	free(*r);
 	*r = NULL;
 }
@@ -447,6 +449,20 @@ enum err json_read_request(struct json_reader *r, enum op op, struct slice body,
 	req->value_member = r->value_member;
 	req->value_key = r->value_key;
 	return ERR_OK;
+}
+
+bool json_read_record(struct json_reader *r, enum op op, struct slice body, struct slice *record)
+{
+	struct fault f;
+	bool good;
+
+	fault_init(&f, &r->own);
+	reader_start(r, op_info[op].in, &r->own, &f);
+	good = reader_run(r, body) && r->value_fault.code == ERR_OK && r->out.cap <= KEEP_BYTES;
+	reader_trim(r);
+	*record = buf_slice(&r->out);
+	arena_reset(&r->own);
+	return good;
 }
 
 enum err json_read(struct json_reader *r, const struct shape *shape, struct slice body, struct arena *a,

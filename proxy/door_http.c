@@ -1,7 +1,9 @@
 /* door_http - DynamoDB's HTTP API: requests as JSON in, answers in the order of their requests out.
  *
+ *    look:  http_reader as far as the first message; of a GetItem, http_get begins to fetch what it needs
  *    input: http_reader: head -> judged at once (length, expectation)
- *                        message -> call -> JSON to record -> dispatch
+ *                        message -> a simple GetItem's hit straight into the output (http_get.h)
+ *                                -> the rest: call -> JSON to record -> dispatch
  *    finish: ready answers leave the queue from its front:   [ready] [ready] [waits] [ready]
  *                                                             written         ^ holds up what is behind it
  *
@@ -9,6 +11,7 @@
  * P2. A request that is refused before its body came is answered at once, and what still comes is read and forgotten: the
  *     client is in the middle of sending, and a reset would take our answer away from it.
  * P3. A long answer becomes text on another thread (offload.h), its call in the queue meanwhile like one that waits for its read.
+ * P4. What look found is kept as the step that input will take first; a look answers nothing.
  *
  * Threads: the connection's worker. Not here: the parser (http_reader.h), how an answer looks (http_answer.h). */
 #include <stddef.h>
@@ -20,17 +23,20 @@
 #include "proxy/conn.h"
 #include "proxy/handlers.h"
 #include "proxy/http_answer.h"
+#include "proxy/http_get.h"
 #include "proxy/http_reader.h"
 
 struct http {
 	struct http_reader reader;
 	struct call *first, **last;    /* unanswered, in order; linked through http_answer.next */
 	bool owe_continue;             /* 100 Continue, once the answers before it are out */
+	enum http_step ahead;          /* P4; MORE = nothing */
+	struct http_get get;           /* of the message that is there, if it is a GetItem */
 };
 
 static bool door_open(struct conn *c)
 {
-	struct http *h = malloc(sizeof(*h));
+	struct http *h = http_get_setup(c->worker) ? malloc(sizeof(*h)) : NULL;
 
 	if (h == NULL)
 		return false;
@@ -38,6 +44,8 @@ static bool door_open(struct conn *c)
 	h->first = NULL;
 	h->last = &h->first;
 	h->owe_continue = false;
+	h->ahead = HTTP_STEP_MORE;
+	http_get_forget(&h->get);
 	c->door_state = h;
 	return true;
 }
@@ -234,10 +242,9 @@ static bool on_head(struct conn *c, struct http *h)
 
 /* ---- requests ---- */
 
-static void read_head(struct conn *c, const struct http_reader *r, struct call *k)
+static void read_head(struct conn *c, const struct http_reader *r, struct http_answer *a)
 {
 	const uint8_t *p = conn_input(c).p;
-	struct http_answer *a = k->door;
 	struct slice accept = http_slice(p, r->header[HEADER_ACCEPT]);
 	bool old = r->parser.http_major == 1 && r->parser.http_minor == 0;
 
@@ -292,6 +299,20 @@ static bool decode_body(struct call *k, enum coding coding, struct slice *body, 
 	return false;
 }
 
+/* The body as a request; http_get may have read it already. */
+static enum err read_body(struct call *k, enum op op, struct slice body)
+{
+	const struct http_get *g = &((struct http *)k->conn->door_state)->get;
+	struct slice record;
+
+	if (g->n == 0)
+		return json_read_request(k->worker->json, op, body, &k->arena, &k->req, &k->fault);
+	record = arena_copy(&k->arena, slice_of(g->record, g->n));
+	if (!slice_present(record))
+		return fault_set(&k->fault, MSG_NO_MEMORY);
+	return request_open(&k->req, op, record, &k->arena, &k->fault);
+}
+
 static void run_operation(struct conn *c, const struct http_reader *r, struct call *k)
 {
 	const uint8_t *p = conn_input(c).p;
@@ -308,7 +329,7 @@ static void run_operation(struct conn *c, const struct http_reader *r, struct ca
 		return;
 	}
 	if (decode_body(k, coding, &body, &plain)) {
-		if (json_read_request(c->worker->json, op, body, &k->arena, &k->req, &k->fault) != ERR_OK)
+		if (read_body(k, op, body) != ERR_OK)
 			call_fail(k);
 		else
 			dispatch_run(k);
@@ -346,25 +367,51 @@ static void route(struct conn *c, const struct http_reader *r, struct call *k)
 		reply(k, 404, "text/plain", SLICE_LIT("<UnknownOperationException/>\n"));
 }
 
+/* Is the message a GetItem in its usual form, that http_get may try? */
+static bool is_get(const struct http_reader *r, const uint8_t *p)
+{
+	return http_reader_method(r) == HTTP_POST && slice_eq(http_slice(p, r->url), SLICE_LIT("/")) &&
+		slice_eq(http_slice(p, r->header[HEADER_TARGET]), SLICE_LIT("DynamoDB_20120810.GetItem")) &&
+		!r->header[HEADER_ENCODING].present && r->body_n <= HTTP_GET_BODY;
+}
+
+static void read_get(struct conn *c, struct http *h)
+{
+	const uint8_t *p = conn_input(c).p;
+
+	if (is_get(&h->reader, p))
+		http_get_read(c->worker, &h->get, slice_of(p + h->reader.body_at, h->reader.body_n));
+}
+
+/* P1: a hit may not pass by what came before it. */
+static bool answer_get(struct conn *c, struct http *h, const struct http_answer *head)
+{
+	return h->get.n > 0 && h->first == NULL && http_get_answer(c->worker, &h->get, head, conn_output(c));
+}
+
 /* A whole message. True if there may be another. */
 static bool on_message(struct conn *c, struct http *h)
 {
-	struct call *k = begin_call(c);
-	bool last;
+	struct http_answer head = { 0 };
+	struct call *k;
 
-	if (k == NULL)
-		return false;
-	read_head(c, &h->reader, k);
-	last = ((struct http_answer *)k->door)->close;
-	route(c, &h->reader, k); /* k may be gone */
+	read_head(c, &h->reader, &head);
+	if (!answer_get(c, h, &head)) {
+		k = begin_call(c);
+		if (k == NULL)
+			return false;
+		*(struct http_answer *)k->door = head;
+		route(c, &h->reader, k); /* k may be gone */
+	}
 	if (!conn_is_alive(c))
 		return false;
 	conn_take(c, h->reader.parsed);
 	http_reader_next(&h->reader);
+	http_get_forget(&h->get);
 	conn_request_done(c);
-	if (last)
+	if (head.close)
 		conn_finish(c, CONN_FINISHED, true);
-	return !last;
+	return !head.close;
 }
 
 /* ---- input ---- */
@@ -394,14 +441,32 @@ static void on_more(struct conn *c, struct http *h)
 		conn_expect(c, DUE_HEAD);
 }
 
+static enum http_step parse(struct conn *c, struct http *h)
+{
+	enum http_step s = http_reader_step(&h->reader, c->in.p + c->taken, c->in.n - c->taken);
+
+	if (s == HTTP_STEP_MESSAGE)
+		read_get(c, h);
+	return s;
+}
+
+/* The step that look found, or the next. */
+static enum http_step next_step(struct conn *c, struct http *h)
+{
+	enum http_step s = h->ahead;
+
+	h->ahead = HTTP_STEP_MORE;
+	return s != HTTP_STEP_MORE ? s : parse(c, h);
+}
+
 static bool step(struct conn *c)
 {
 	struct http *h = c->door_state;
 	struct fault f = { .code = ERR_SERIALIZATION };
 
-	if (!h->reader.head_done && !conn_may_take(c))
+	if ((!h->reader.head_done || h->ahead != HTTP_STEP_MORE) && !conn_may_take(c))
 		return false;
-	switch (http_reader_step(&h->reader, c->in.p + c->taken, c->in.n - c->taken)) {
+	switch (next_step(c, h)) {
 	case HTTP_STEP_MORE:
 		on_more(c, h);
 		break;
@@ -425,10 +490,31 @@ static bool step(struct conn *c)
 	return false;
 }
 
+/* A head that on_head would only nod at. */
+static bool head_is_plain(const struct http_reader *r)
+{
+	return !r->header[HEADER_EXPECT].present && http_reader_length(r) <= HTTP_BODY_MAX;
+}
+
+static void door_look(struct conn *c)
+{
+	struct http *h = c->door_state;
+
+	http_get_fetch(c->worker);
+	if (h->ahead != HTTP_STEP_MORE || c->in.n == c->taken)
+		return;
+	h->ahead = parse(c, h);
+	if (h->ahead == HTTP_STEP_HEAD && head_is_plain(&h->reader)) {
+		conn_expect(c, DUE_BODY);
+		h->ahead = parse(c, h);
+	}
+}
+
 static void door_input(struct conn *c)
 {
+	http_get_fetch(c->worker);
 	while (c->in.n > c->taken && step(c))
 		;
 }
 
-const struct conn_door door_http = { "http", door_open, NULL, door_input, door_closed };
+const struct conn_door door_http = { "http", door_open, door_look, door_input, door_closed };

@@ -83,26 +83,49 @@ void fast_get_read(struct worker *w, struct fast_memo *memo, struct slice body, 
 	prefetch_epoch(w, g->table, g->key);
 }
 
-bool fast_get_answer(struct worker *w, const struct fast_get *g, uint32_t id, size_t max_frame, struct buf *out)
+/* The answer's record. False, with nothing written, on a miss. */
+static bool put_record(struct worker *w, const struct fast_get *g, struct buf *out, unsigned *units)
 {
 	static const uint8_t with_item[] = { 0x81, GetItemOutput_Item }, without[] = { 0x80 };
-	size_t at = frame_begin(out, FRAME_ANSWER, FRAME_CACHE_HIT, id), body = out->n;
+	size_t at = out->n;
 	enum item_cache_result r;
-	unsigned units;
 
 	buf_put(out, with_item, sizeof(with_item));
-	r = item_cache_get_priced(w->items, g->table->id, g->key, g->hash, w->now_ns, out, &units);
-	if (r == ITEM_CACHE_NEGATIVE) {
-		out->n = body;
+	r = item_cache_get_priced(w->items, g->table->id, g->key, g->hash, w->now_ns, out, units);
+	if (r != ITEM_CACHE_HIT)
+		out->n = at;
+	if (r == ITEM_CACHE_NEGATIVE)
 		buf_put(out, without, sizeof(without));
-	}
-	if (r == ITEM_CACHE_MISS || out->n - at > max_frame || out->failed) {
+	return r != ITEM_CACHE_MISS && !out->failed;
+}
+
+static void count_hit(struct worker *w, const struct fast_get *g, unsigned units)
+{
+	meter_save(g->table->meter, read_saved(units, g->consistent ? READ_STRONG : READ_EVENTUAL));
+	w->fast_hits++;
+}
+
+bool fast_get_record(struct worker *w, const struct fast_get *g, struct buf *out)
+{
+	unsigned units;
+
+	if (!put_record(w, g, out, &units))
+		return false;
+	count_hit(w, g, units);
+	return true;
+}
+
+bool fast_get_answer(struct worker *w, const struct fast_get *g, uint32_t id, size_t max_frame, struct buf *out)
+{
+	size_t at = frame_begin(out, FRAME_ANSWER, FRAME_CACHE_HIT, id);
+	unsigned units;
+
+	if (!put_record(w, g, out, &units) || out->n - at > max_frame) {
 		out->n = at;
 		return false;
 	}
-	meter_save(g->table->meter, read_saved(units, g->consistent ? READ_STRONG : READ_EVENTUAL));
+	count_hit(w, g, units);
 	frame_end(out, at);
-	w->fast_hits++;
 	return true;
 }
 

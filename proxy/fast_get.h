@@ -1,4 +1,4 @@
-/* fast_get - GetItem hits of the msgpack door, answered without a call.
+/* fast_get - GetItem hits, answered without a call: of the msgpack door, and, from JSON (http_get.h), of the HTTP door.
  *
  *    pass 1   every frame of the batch: is it a simple GetItem? find table and hash, prefetch the cache's index
  *    pass 2   prefetch the entries
@@ -43,6 +43,8 @@ static inline void fast_get_prefetch(struct worker *w, const struct fast_get *g)
 }
 /* Pass 3. False, with nothing written, on a miss, or if the answer is longer than max_frame. */
 bool fast_get_answer(struct worker *w, const struct fast_get *g, uint32_t id, size_t max_frame, struct buf *out);
+/* The same without a frame: the answer's record. False, with nothing written, on a miss. */
+bool fast_get_record(struct worker *w, const struct fast_get *g, struct buf *out);
 /* Put w->fast_hits among the metrics: once an event, since its hits were read and are written together. */
 void fast_get_count(struct worker *w);
 

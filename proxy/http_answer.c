@@ -90,28 +90,28 @@ static uint32_t crc_of(struct slice body)
 	return libdeflate_crc32(0, body.p, body.n);
 }
 
-static void put_head(struct call *c, const struct http_answer *a, int status, enum coding coding, struct slice body,
-	uint32_t crc, struct buf *b)
+static void put_head(struct worker *w, const struct http_answer *a, int status, enum frame_cache from, enum coding coding,
+	struct slice body, uint32_t crc, struct buf *b)
 {
 	char id[REQUEST_ID];
 
 	put_status(b, status);
 	PUT(b, "Server: dynax\r\n");
-	worker_request_id(c->worker, id);
+	worker_request_id(w, id);
 	put_header(b, "x-amzn-RequestId: ", slice_of(id, sizeof(id)));
 	PUT(b, "x-amz-crc32: ");
 	put_number(b, crc);
 	PUT(b, "\r\n");
-	put_cache(b, c->cache);
+	put_cache(b, from);
 	put_header(b, "Content-Type: ", slice_str(a->type != NULL ? a->type : a->plain_json ? "application/json" : amz_json));
 	if (coding != CODING_NONE)
 		put_header(b, "Content-Encoding: ", slice_str(coding_name(coding)));
 	PUT(b, "Content-Length: ");
 	put_number(b, body.n);
 	PUT(b, "\r\nDate: ");
-	buf_put(b, worker_date(c->worker), 29);
+	buf_put(b, worker_date(w), 29);
 	PUT(b, "\r\n");
-	if (a->close || c->worker->draining)
+	if (a->close || w->draining)
 		PUT(b, "Connection: close\r\n");
 	else if (a->old_keep_alive)
 		PUT(b, "Connection: keep-alive\r\n");
@@ -169,33 +169,54 @@ static void write_made(struct call *c, const struct http_answer *a, struct buf *
 		out->failed = true;
 		return;
 	}
-	put_head(c, a, 200, a->body_coding, buf_slice(&a->body), a->crc, out);
+	put_head(c->worker, a, 200, c->cache, a->body_coding, buf_slice(&a->body), a->crc, out);
 	if (!a->head_only)
 		buf_put_slice(out, buf_slice(&a->body));
 }
 
-void http_answer_write(struct call *c, const struct http_answer *a, struct buf *out)
+/* Head and body, in the coding that was asked for. */
+static void put_answer(struct worker *w, const struct http_answer *a, int status, enum frame_cache from, struct buf *body,
+	struct buf *out)
 {
-	if (a->made) {
-		write_made(c, a, out);
-		return;
-	}
-	struct buf body = worker_borrow_buf(c->worker), coded;
-	int status = put_body(c, a, &body);
 	enum coding coding = CODING_NONE;
+	struct slice sent = buf_slice(body);
+	struct buf coded;
 
 	buf_init(&coded);
-	if (a->coding != CODING_NONE && body.n >= HTTP_CODING_MIN && coding_encode(a->coding, buf_slice(&body), &coded))
+	if (a->coding != CODING_NONE && body->n >= HTTP_CODING_MIN && coding_encode(a->coding, sent, &coded)) {
 		coding = a->coding;
-	if (body.failed) {
+		sent = buf_slice(&coded);
+	}
+	if (body->failed) {
 		out->failed = true; /* the connection ends: a status would be a lie */
 	} else {
-		struct slice sent = coding != CODING_NONE ? buf_slice(&coded) : buf_slice(&body);
-
-		put_head(c, a, status, coding, sent, crc_of(sent), out);
+		put_head(w, a, status, from, coding, sent, crc_of(sent), out);
 		if (!a->head_only)
 			buf_put_slice(out, sent);
 	}
 	buf_release(&coded);
+}
+
+void http_answer_write(struct call *c, const struct http_answer *a, struct buf *out)
+{
+	struct buf body;
+	int status;
+
+	if (a->made) {
+		write_made(c, a, out);
+		return;
+	}
+	body = worker_borrow_buf(c->worker);
+	status = put_body(c, a, &body);
+	put_answer(c->worker, a, status, c->cache, &body, out);
 	worker_return_buf(c->worker, &body);
+}
+
+void http_answer_hit(struct worker *w, const struct http_answer *a, enum op op, struct slice record, struct buf *out)
+{
+	struct buf body = worker_borrow_buf(w);
+
+	json_write(&body, op_info[op].out, record);
+	put_answer(w, a, 200, FRAME_CACHE_HIT, &body, out);
+	worker_return_buf(w, &body);
 }

@@ -1,6 +1,6 @@
 /* http_answer - what is known of an answer before there is one, and how it is written.
  *
- * Threads: on the worker. Ownership: lives in its call's arena. */
+ * Threads: on the worker. Ownership: lives in its call's arena, if there is a call. */
 #ifndef DYNAX_PROXY_HTTP_ANSWER_H
 #define DYNAX_PROXY_HTTP_ANSWER_H
 
@@ -44,5 +44,7 @@ void http_answer_make(struct call *c, struct http_answer *a);
 void http_answer_release(struct http_answer *a);
 /* Append the whole answer of c, head and body. */
 void http_answer_write(struct call *c, const struct http_answer *a, struct buf *out);
+/* The same for a record of op's that came from the cache without a call. */
+void http_answer_hit(struct worker *w, const struct http_answer *a, enum op op, struct slice record, struct buf *out);
 
 #endif

@@ -14,6 +14,13 @@ static const struct {
 #undef X
 };
 
+/* Bit n: one of them has n characters. Most of a request's headers are none of ours, and fall at this. */
+static const uint32_t header_lengths = 0
+#define X(sym, name) | UINT32_C(1) << (sizeof(name) - 1)
+	HTTP_HEADERS(X)
+#undef X
+	;
+
 /* ---- what the parser calls ---- */
 
 static struct http_reader *of(http_parser *p)
@@ -59,8 +66,8 @@ static int find_header(const struct http_reader *r)
 {
 	const char *name = (const char *)r->base + r->name.at;
 
-	if (r->head_done)
-		return HEADER_COUNT; /* a trailer has no say */
+	if (r->head_done || r->name.n > 31 || (header_lengths >> r->name.n & 1) == 0) /* a trailer has no say */
+		return HEADER_COUNT;
 	for (int i = 0; i < HEADER_COUNT; i++)
 		if (header_name[i].n == r->name.n && strncasecmp(header_name[i].name, name, r->name.n) == 0)
 			return r->header[i].present ? HEADER_COUNT : i; /* H1 */

@@ -32,6 +32,7 @@ struct conn;
 struct event;
 struct event_base;
 struct expr_cache;
+struct fast_memo;
 struct json_reader;
 
 /* What all workers share; constant while they run. Owned by the server. */
@@ -89,6 +90,8 @@ struct worker {
 	struct conn *gathered[WORKER_GATHER];
 	unsigned gathers;
 	struct look *look;                 /* the msgpack door's memory of gathered requests; made when it first needs it */
+	struct fast_memo *http_memo;       /* the HTTP door's, as late */
+	uint64_t fetch_hash;               /* HTTP: of the entry that is to be fetched next; 0 = none */
 	uint64_t event_number;             /* counts events: what was looked up in the catalog holds for one */
 	struct buf spare[WORKER_SPARE_BUFS];
 	unsigned spares;

@@ -171,6 +171,46 @@ class HttpWire(unittest.TestCase):
                     self.assertEqual(json.loads(body)["Attributes"]["n"]["N"], str(i - 1))
                 self.assertIn(b"UnknownOperation", w.answer()[2])
 
+    def test_hits_keep_their_place(self):
+        """A hit, which is ready at once, is answered no sooner than the writes before it, and however its request is cut."""
+        key = {"TableName": "wire", "Key": {"p": {"S": "place"}}}
+        asks = []
+        for i in range(100):
+            asks.append(request("PutItem", {"TableName": "wire", "Item": {"p": {"S": "place"}, "n": {"N": str(i)}}}))
+            asks += [request("GetItem", key), request("GetItem", key)]
+        with self.wire() as w:
+            for ask in asks[:30]:
+                w.send(ask)
+                self.assertEqual(w.answer()[0], 200)
+            w.send(b"".join(asks))
+            for _ in range(100):
+                self.assertEqual((w.answer()[2], w.answer()[0], w.answer()[0]), (b"{}", 200, 200))
+            for _ in range(3):    # split anywhere, a hit is a hit
+                whole = request("GetItem", key)
+                for at in (10, len(whole) - 40, len(whole) - 1):
+                    w.send(whole[:at])
+                    time.sleep(0.01)
+                    status, headers, body = w.send(whole[at:]).answer()
+                    self.assertEqual((status, headers["x-dynax-cache"]), (200, "hit"))
+                    self.assertEqual(json.loads(body), {"Item": {"p": {"S": "place"}, "n": {"N": "99"}}})
+                    self.assertEqual(int(headers["x-amz-crc32"]), zlib.crc32(body))
+
+    def test_hits_in_every_form(self):
+        """What an ordinary answer does for its request's head, a hit's does."""
+        with self.wire() as w:
+            w.send(request("PutItem", {"TableName": "wire", "Item": {"p": {"S": "form"}, "v": {"S": "x" * 6000}}})).answer()
+            ask = {"TableName": "wire", "Key": {"p": {"S": "form"}}}
+            w.send(request("GetItem", ask)).answer()
+            status, headers, body = w.send(request("GetItem", ask, "Accept-Encoding: gzip", "Content-Type: application/json")).answer()
+            self.assertEqual((status, headers["x-dynax-cache"], headers["content-encoding"], headers["content-type"]),
+                             (200, "hit", "gzip", "application/json"))
+            self.assertEqual(json.loads(gzip.decompress(body))["Item"]["v"]["S"], "x" * 6000)
+            absent = {"TableName": "wire", "Key": {"p": {"S": "nobody"}}}
+            answers = [w.send(request("GetItem", absent)).answer() for _ in range(2)]
+            self.assertEqual([(a[1]["x-dynax-cache"], a[2]) for a in answers], [("miss", b"{}"), ("hit", b"{}")])
+            status, headers, _ = w.send(request("GetItem", ask, "Connection: close")).answer()
+            self.assertEqual((headers["x-dynax-cache"], headers["connection"]), ("hit", "close"))
+
     def test_one_byte_at_a_time(self):
         with self.wire() as w:
             w.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -629,3 +629,33 @@ Test(json, out_of_memory_is_an_answer)
 	cr_assert_gt(read_count, 3u);
 }
 #endif
+
+/* ---- the record alone ---- */
+
+static bool read_record(const char *body, struct slice *record)
+{
+	return json_read_record(reader, OP_GetItem, slice_str(body), record);
+}
+
+Test(json, record_alone_is_the_request_s)
+{
+	static const char body[] = "{\"TableName\":\"t\",\"Key\":{\"k\":{\"S\":\"\\u00e4\"},\"a\":{\"N\":\"1.0\"}}}";
+	struct request req;
+	struct slice record;
+
+	cr_assert_eq(read_request(OP_GetItem, body, &req), ERR_OK);
+	for (int i = 0; i < 3; i++) {
+		cr_assert(read_record(body, &record));
+		cr_assert(slice_eq(record, req.bytes));
+	}
+}
+
+Test(json, record_alone_is_refused_where_there_is_a_fault)
+{
+	struct slice record;
+
+	cr_assert_not(read_record("{\"TableName\":1}", &record));
+	cr_assert_not(read_record("{\"TableName\":\"t\"", &record));
+	cr_assert_not(read_record("{\"TableName\":\"t\",\"Key\":{\"k\":{\"N\":\"x\"}}}", &record));
+	cr_assert(read_record("{\"TableName\":\"t\"}", &record));
+}
