@@ -353,6 +353,7 @@ static void op_submit(struct backend_reader *r, struct store_write *w)
 	struct passage *p = arena_alloc(w->req->arena, sizeof(*p));
 
 	if (p == NULL) {
+		store_forgo(w);
 		w->result = fault_set(&w->fault, MSG_NO_MEMORY);
 		w->done(w);
 		return;

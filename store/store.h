@@ -119,9 +119,11 @@ struct store_write {
 	struct store_write *next;        /* the queue's */
 	struct write_plan *plan;         /* the store's; in the request's arena */
 };
-/* Validation, expressions, table and key, on the worker. On an error the write is over: done() is not called. */
+/* request_check, expressions, table and key, on the worker. On an error the write is over: done() is not called. */
 enum err store_prepare(struct store_reader *r, struct store_write *w) __attribute__((warn_unused_result));
 void store_submit(struct store *s, struct store_write *w);
+/* Instead of store_submit: a write that was prepared is not to be carried out. done() is not called. */
+void store_forgo(struct store_write *w);
 
 /* Move the store's clock on (clock.h), and let what is now due be done. For tests. */
 void store_clock_advance(struct store *s, uint64_t ms);

@@ -40,6 +40,11 @@ enum err store_prepare(struct store_reader *r, struct store_write *w)
 	return w->result;
 }
 
+void store_forgo(struct store_write *w)
+{
+	write_plan_release(w->plan);
+}
+
 void write_plan_release(struct write_plan *p)
 {
 	for (; p->exprs != NULL; p->exprs = p->exprs->next)
