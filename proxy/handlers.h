@@ -1,6 +1,7 @@
 /* handlers - what carries out the operations. dispatch.c maps each operation to one of these.
  *
- * A handler begins with request_check, ends with call_answer or call_fail, and never blocks on a peer. */
+ * A handler begins with request_check, or with what does so for it (the store's prepare and describe functions), ends with
+ * call_answer or call_fail, and never blocks on a peer. */
 #ifndef DYNAX_PROXY_HANDLERS_H
 #define DYNAX_PROXY_HANDLERS_H
 

@@ -115,8 +115,7 @@ void op_query(struct call *c)
 	q->call = c;
 	q->waiter.wake = query_wake;
 	q->landed.deliver = query_landed;
-	if (request_check(&c->req, &c->fault) != ERR_OK ||
-	    w->backend->ops->query_prepare(w->reader, &c->req, &q->query, &c->fault) != ERR_OK) {
+	if (w->backend->ops->query_prepare(w->reader, &c->req, &q->query, &c->fault) != ERR_OK) {
 		call_fail(c);
 		return;
 	}

@@ -1,6 +1,6 @@
-/* op_store.c - operations that go straight to the backend: writes, changes of the catalog, and descriptions of it.
+/* op_store - operations that go straight to the backend: writes, changes of the catalog, and descriptions of it.
  *
- *    worker: request_check -> prepare (validation, expressions, key) -> submit --mail--> done -> answer
+ *    worker: prepare (request_check, expressions, key) -> submit --mail--> done -> answer
  *
  * Caches need no word from here: the store's observer tells them before the write is answered (epoch.h). */
 #include "protocol/messages.h"
@@ -25,13 +25,8 @@ static void write_done(struct store_write *w)
 void op_write(struct call *c)
 {
 	struct backend *b = c->worker->backend;
-	struct store_write *w;
+	struct store_write *w = arena_zalloc(&c->arena, sizeof(*w));
 
-	if (request_check(&c->req, &c->fault) != ERR_OK) {
-		call_fail(c);
-		return;
-	}
-	w = arena_zalloc(&c->arena, sizeof(*w));
 	if (w == NULL) {
 		fault_set(&c->fault, MSG_NO_MEMORY);
 		call_fail(c);
@@ -49,8 +44,7 @@ void op_describe(struct call *c)
 {
 	struct worker *w = c->worker;
 
-	if (request_check(&c->req, &c->fault) != ERR_OK ||
-	    w->backend->ops->describe(w->reader, &c->req, &c->out, &c->fault) != ERR_OK)
+	if (w->backend->ops->describe(w->reader, &c->req, &c->out, &c->fault) != ERR_OK)
 		call_fail(c);
 	else
 		call_answer(c, FRAME_CACHE_NONE);
