@@ -12,12 +12,13 @@ import zlib
 
 import pytest
 
-from daemon import Daemon
+from daemon import BINARY, Daemon
 from doors import Database, HttpDoor, item
 from test_http_wire import Wire, request
 
 BIG = 30                                # items of 100 KB in the long answers
 PER_CONNECTION = 4 << 20                # bytes that a client who does not read may cost
+SANITIZED = "address" in BINARY         # then what was freed is kept for a while
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +125,8 @@ def test_clients_that_never_read(served):
                     pass
             peak = max(peak, memory(daemon))
             time.sleep(0.02)
-        assert peak - base < len(all_) * PER_CONNECTION
+        if not SANITIZED:
+            assert peak - base < len(all_) * PER_CONNECTION
         for s in all_:
             reset(s)
     back_to(daemon, before)
@@ -201,5 +203,5 @@ def test_clients_that_send_slowly():
                 break
             time.sleep(0.05)
         assert not all_, "a slow sender is still there"
-        assert memory(daemon) - base < 16 << 20
+        assert SANITIZED or memory(daemon) - base < 16 << 20
         back_to(daemon, before)
