@@ -8,7 +8,7 @@
  * and fills nothing. ConsistentRead changes what is reported as consumed, not where the answer comes from: with the
  * embedded store a cached read is as good as a consistent one.
  *
- * Fast hits of the msgpack door do not come here (fast_get.h).
+ * Fast hits do not come here (fast_get.h, http_get.h).
  *
  * Threads: on the call's worker, but `wake`, on the leader's. Ownership: the state lives in the call's arena. */
 #include "protocol/messages.h"
