@@ -154,4 +154,7 @@ $(S)/test-client: $(call obj,$(call src,tests/unit/client)) $(SUPPORT) $(S)/libd
 	$(call say,LD)
 	$(link) -lcriterion $(CLIENT_LIBS) $(PROTOCOL_LIBS)
 
+# Objects on the way to a program are kept.
+.SECONDARY:
+
 -include $(shell find $(sort $(S)/obj $(B)/obj) -name '*.d' 2>/dev/null)
