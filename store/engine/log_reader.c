@@ -147,15 +147,17 @@ static enum err fill(struct log_reader *r, bool *more, struct fault *f)
 		struct segment *next = r->segment->next;   /* if there is one, `end` changes no more */
 
 		pthread_mutex_unlock(&r->wal->lock);
+		/* Looked at once: a batch may be published between two looks, and then none was asked for. */
+		size_t end = atomic_load_explicit(&r->segment->end, memory_order_acquire);
 		enum err rc = ERR_OK;
 
 		*more = false;
-		if (r->at < atomic_load_explicit(&r->segment->end, memory_order_acquire))
+		if (r->at < end)
 			rc = read_batch(r, more, f);
 		if (rc != ERR_OK || *more)
 			return rc;
 		if (next == NULL)
-			return r->at < atomic_load(&r->segment->end) ? corrupt(r, f) : ERR_OK;
+			return r->at < end ? corrupt(r, f) : ERR_OK;
 		rc = step(r, next, f);
 		if (rc != ERR_OK)
 			return rc;
