@@ -13,7 +13,7 @@
 #include "protocol/json.h"
 #include "store/store.h"
 
-enum { READS = 500000, WRITES = 64000, IN_FLIGHT = 64, ROUNDS = 3, THREADS_MAX = 16 };
+enum { READS = 500000, WRITES = 64000, IN_FLIGHT = 64, ROUNDS = 3, THREADS_MAX = 16, SETTINGS = 8 };
 
 static const char *const tables[] = { "on demand", "provisioned" };
 static const char *const schema = "{\"TableName\":\"tab\",\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}],"
@@ -184,16 +184,17 @@ static int by_size(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-	static const char *const mode[] = { [CAPACITY_DECLARED] = "declared", [CAPACITY_ACCOUNT] = "account", [CAPACITY_OFF] = "off" };
-	static const enum capacity_mode order[] = { CAPACITY_OFF, CAPACITY_ACCOUNT, CAPACITY_DECLARED };
+	static const char *const mode[] = { [CAPACITY_DECLARED] = "declared", [CAPACITY_AWS] = "aws", [CAPACITY_ACCOUNT] = "account",
+		[CAPACITY_OFF] = "off" };
+	static const enum capacity_mode order[] = { CAPACITY_OFF, CAPACITY_ACCOUNT, CAPACITY_DECLARED, CAPACITY_AWS };
 	unsigned threads = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
-	double reads[6][ROUNDS], writes[6][ROUNDS];
+	double reads[SETTINGS][ROUNDS], writes[SETTINGS][ROUNDS];
 
 	if (threads == 0 || threads > THREADS_MAX)
 		die("1 to 16 threads");
 	/* In turn, so that what else the machine does hits all alike. */
 	for (unsigned round = 0; round < ROUNDS; round++) {
-		for (unsigned i = 0; i < 6; i++) {
+		for (unsigned i = 0; i < SETTINGS; i++) {
 			struct result r = measure(order[i / 2], billing[i % 2], threads);
 
 			reads[i][round] = r.read;
@@ -201,7 +202,7 @@ int main(int argc, char **argv)
 		}
 	}
 	printf("%u threads, medians of %u rounds, ns of CPU time\n", threads, (unsigned)ROUNDS);
-	for (unsigned i = 0; i < 6; i++) {
+	for (unsigned i = 0; i < SETTINGS; i++) {
 		qsort(reads[i], ROUNDS, sizeof(double), by_size);
 		qsort(writes[i], ROUNDS, sizeof(double), by_size);
 		printf("%-9s %-12s read %6.1f   write %7.0f\n", mode[order[i / 2]], tables[i % 2], reads[i][ROUNDS / 2],

@@ -50,7 +50,7 @@ static const struct option options[] = {
 	{ "hand-over", HAND_OVER, FIELD(hand_over), "auto", RESTART, "auto|always|never", "reads to reader threads: if data exceed memory" },
 	{ "overlay", BYTES, FIELD(overlay), "512M", RESTART, "BYTES", "recent writes kept in memory until checkpointed" },
 	{ "ttl-interval", MILLIS, FIELD(ttl_interval), "5000", RESTART, "MS", "expired items are looked for so often" },
-	{ "capacity", CAPACITY, FIELD(capacity), "declared", RESTART, "declared|account|off", "throughput: enforced, counted, neither" },
+	{ "capacity", CAPACITY, FIELD(capacity), "declared", RESTART, "declared|aws|account|off", "throughput: enforced, counted, neither" },
 	{ "partition-bytes", BYTES, FIELD(partition_bytes), "10G", RESTART, "BYTES", "a larger partition is cut in two" },
 	{ "test-clock", FLAG, FIELD(test_clock), "off", RESTART, NULL, "time stands still; POST /clock?advance=SECONDS moves it" },
 	{ "map-max", BYTES, FIELD(map_max), "1024G", RESTART, "BYTES", "the database grows up to this" },
@@ -160,7 +160,7 @@ static bool set_value(struct config *c, const struct option *o, const char *s)
 {
 	static const char *const durability[] = { "sync", "async", "none" };
 	static const char *const hand_over[] = { "auto", "always", "never" };
-	static const char *const capacity[] = { "declared", "account", "off" };
+	static const char *const capacity[] = { "declared", "aws", "account", "off" };
 	char *field = (char *)c + o->at;
 	uint64_t v = 0;
 	unsigned word = 0;
@@ -202,7 +202,7 @@ static bool set_value(struct config *c, const struct option *o, const char *s)
 		ok = parse_word(s, hand_over, 3, (unsigned *)(void *)field);
 		break;
 	case CAPACITY:
-		ok = parse_word(s, capacity, 3, (unsigned *)(void *)field);
+		ok = parse_word(s, capacity, 4, (unsigned *)(void *)field);
 		break;
 	case FLAG:
 	case SWITCH:

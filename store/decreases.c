@@ -92,7 +92,7 @@ enum err decreases_note(const struct store *s, struct catalog_facts *facts, uint
 	if (p == NULL)
 		return fault_set(f, MSG_NO_MEMORY);
 	if (down) {
-		rc = s->capacity == CAPACITY_DECLARED ? check(p, now, f) : ERR_OK;
+		rc = capacity_enforced(s->capacity) ? check(p, now, f) : ERR_OK;
 		if (rc != ERR_OK)
 			return rc;
 		p->decreases = decreases_today(p, now) + 1;

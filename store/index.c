@@ -66,20 +66,19 @@ static bool same_key(const struct index_entry *old, const struct index_entry *ne
 
 /* An entry that moves costs a delete and an insert, one whose projection changes a write of the larger; one that stays
  * costs nothing. Source: "Using Global Secondary Indexes", on write capacity, in the developer guide. */
-static uint64_t change_cost(const struct index_entry *old, const struct index_entry *new, bool transactional)
+static void weigh(struct index_change *c, bool transactional)
 {
-	uint64_t cost = 0;
+	const struct index_entry *old = &c->before, *new = &c->after;
 
 	if (same_key(old, new)) {
-		if (slice_eq(buf_slice(&old->value), buf_slice(&new->value)))
-			return 0;
-		return capacity_write_halves(old->bytes > new->bytes ? old->bytes : new->bytes, transactional);
+		if (!slice_eq(buf_slice(&old->value), buf_slice(&new->value)))
+			c->cost_after = capacity_write_halves(old->bytes > new->bytes ? old->bytes : new->bytes, transactional);
+		return;
 	}
 	if (old->key.n != 0)
-		cost += capacity_write_halves(old->bytes, transactional);
+		c->cost_before = capacity_write_halves(old->bytes, transactional);
 	if (new->key.n != 0)
-		cost += capacity_write_halves(new->bytes, transactional);
-	return cost;
+		c->cost_after = capacity_write_halves(new->bytes, transactional);
 }
 
 static void carry_out(struct write_txn *t, const struct index_change *c)
@@ -125,7 +124,9 @@ static enum err plan_one(struct write_txn *t, const struct table *table, struct 
 	bool failed = c->before.key.failed || c->before.value.failed || c->after.key.failed || c->after.value.failed;
 	enum err rc = failed ? fault_set(f, MSG_NO_MEMORY) : forget_missing(t, c->x, &c->before, f);
 
-	c->cost = rc == ERR_OK ? change_cost(&c->before, &c->after, transactional) : 0;
+	c->cost_before = c->cost_after = 0;
+	if (rc == ERR_OK)
+		weigh(c, transactional);
 	return rc;
 }
 
@@ -145,12 +146,14 @@ enum err index_plan(struct write_txn *t, const struct table *table, struct slice
 
 		c->x = &table->index[i];
 		rc = plan_one(t, table, old, new, transactional, c, f);
-		if (c->cost == 0) {
+		uint64_t write = c->cost_before + c->cost_after;
+
+		if (write == 0) {
 			entry_release(&c->before);
 			entry_release(&c->after);
 			continue;
 		}
-		cost->index[p->n++] = (struct consumed_index){ .name = c->x->name, .global = c->x->global, .write = c->cost };
+		cost->index[p->n++] = (struct consumed_index){ .name = c->x->name, .global = c->x->global, .write = write };
 	}
 	return rc;
 }

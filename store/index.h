@@ -22,7 +22,7 @@ struct index_entry {
 struct index_change {
 	const struct table_index *x;
 	struct index_entry before, after;
-	uint64_t cost;                   /* half units */
+	uint64_t cost_before, cost_after; /* half units: of an entry that goes; of one that comes or changes */
 };
 
 /* The indexes whose entries change when an item does. Zero: none. */

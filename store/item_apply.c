@@ -109,7 +109,20 @@ static void store_image(struct write_txn *t, const struct catalog_table *ct, con
 /* The table's, before anything is read. Time to live is nobody's request. */
 static enum err admit(struct write_txn *t, const struct table *table, const struct item_op *op, struct fault *f)
 {
-	return op->expired ? ERR_OK : throughput_admit(t->batch->store, table, NULL, METER_WRITE, f);
+	return op->expired ? ERR_OK : throughput_admit(t->batch->store, table, NULL, op->hash, METER_WRITE, f);
+}
+
+/* An index's: of the partitions that lose an entry, or get or change one. */
+static enum err admit_index(struct write_txn *t, const struct table *table, const struct index_change *c, struct fault *f)
+{
+	struct store *s = t->batch->store;
+	enum err rc = ERR_OK;
+
+	if (c->cost_before != 0)
+		rc = throughput_admit(s, table, c->x, c->before.hash, METER_WRITE, f);
+	if (rc == ERR_OK && c->cost_after != 0)
+		rc = throughput_admit(s, table, c->x, c->after.hash, METER_WRITE, f);
+	return rc;
 }
 
 /* The indexes', once it is known which of them change. */
@@ -120,8 +133,18 @@ static enum err admit_indexes(struct write_txn *t, const struct table *table, co
 
 	for (unsigned i = 0; i < p->n && rc == ERR_OK && !op->expired; i++)
 		if (p->change[i].x->global)
-			rc = throughput_admit(t->batch->store, table, p->change[i].x, METER_WRITE, f);
+			rc = admit_index(t, table, &p->change[i], f);
 	return rc;
+}
+
+static void charge_index(struct write_txn *t, const struct table *table, const struct index_change *c)
+{
+	struct store *s = t->batch->store;
+
+	if (c->cost_before != 0)
+		throughput_charge(s, table, c->x, c->before.hash, METER_WRITE, c->cost_before);
+	if (c->cost_after != 0)
+		throughput_charge(s, table, c->x, c->after.hash, METER_WRITE, c->cost_after);
 }
 
 /* cost: of the table itself. */
@@ -131,9 +154,9 @@ static void charge(struct write_txn *t, const struct table *table, struct item_o
 	op->cost.indexes = p != NULL ? p->n : 0;
 	if (op->expired)
 		return;
-	throughput_charge(t->batch->store, table, NULL, METER_WRITE, cost);
+	throughput_charge(t->batch->store, table, NULL, op->hash, METER_WRITE, cost);
 	for (unsigned i = 0; p != NULL && i < p->n; i++)
-		throughput_charge(t->batch->store, table, p->change[i].x, METER_WRITE, p->change[i].cost);
+		charge_index(t, table, &p->change[i]);
 }
 
 /* ---- one action ---- */

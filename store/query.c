@@ -35,6 +35,7 @@ struct page {
 	size_t entry_bytes;          /* of the table's items or the index's entries */
 	size_t shard_bytes[SHARDS];  /* the same by physical partition, of a Scan (Q3) */
 	unsigned shard_first, shard_end;
+	uint64_t hash;               /* of the Query's partition key; where the Scan's page begins */
 	uint64_t fetched;            /* cost of items fetched beside index entries, halves */
 	bool more;                   /* stopped before the end of the range */
 };
@@ -157,9 +158,9 @@ static void charge(struct store *s, struct store_query *sq, const struct page *g
 	uint64_t read = cost(g);
 
 	sq->cost = read + g->fetched;
-	throughput_charge(s, q->table, q->index, METER_READ, read);
+	throughput_charge(s, q->table, q->index, g->hash, METER_READ, read);
 	if (g->fetched != 0)
-		throughput_charge(s, q->table, NULL, METER_READ, g->fetched);
+		throughput_charge(s, q->table, NULL, g->hash, METER_READ, g->fetched);
 }
 
 static void put_consumed(const struct page *g, struct buf *b)
@@ -232,25 +233,25 @@ enum err store_query_run(struct store_reader *r, const struct request *req, stru
 	struct buf lo, hi;
 	size_t before = out->n, at;
 	bool some;
-	enum err rc = throughput_admit(r->store, g.q->table, g.q->index, METER_READ, f);
 
 	(void)req; /* its plan has all of it */
-	if (rc == ERR_OK)
-		rc = reader_view(r, &g.view, f);
-	if (rc != ERR_OK)
-		return rc;
 	buf_init(&g.key);
 	buf_init(&lo);
 	buf_init(&hi);
 	some = query_bounds(g.q, &lo, &hi);
-	if (!lo.failed && !hi.failed && some)
+	enum err rc = lo.failed || hi.failed ? fault_set(f, MSG_NO_MEMORY) : ERR_OK;
+
+	g.hash = q->whole ? hash_in(buf_slice(&lo)) : q->stripe_hash;
+	if (rc == ERR_OK)
+		rc = throughput_admit(r->store, g.q->table, g.q->index, g.hash, METER_READ, f);
+	if (rc == ERR_OK)
+		rc = reader_view(r, &g.view, f);
+	if (rc == ERR_OK && some)
 		span_shards(&g, buf_slice(&lo), buf_slice(&hi));
 	at = record_begin(out);
-	if (lo.failed || hi.failed)
-		rc = fault_set(f, MSG_NO_MEMORY);
-	else if (some)
+	if (rc == ERR_OK && some)
 		rc = read_page(&g, buf_slice(&lo), buf_slice(&hi), at, f);
-	else
+	else if (rc == ERR_OK)
 		finish(&g, at);
 	if (rc == ERR_OK && out->failed)
 		rc = fault_set(f, MSG_NO_MEMORY);

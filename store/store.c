@@ -234,12 +234,12 @@ enum err store_get(struct store_reader *r, const struct table *t, struct slice k
 enum err store_read(struct store_reader *r, const struct table *t, struct slice key, uint64_t hash, enum read_consistency c,
 	struct slice *item, struct fault *f)
 {
-	enum err rc = throughput_admit(r->store, t, NULL, METER_READ, f);
+	enum err rc = throughput_admit(r->store, t, NULL, hash, METER_READ, f);
 
 	if (rc == ERR_OK)
 		rc = store_get(r, t, key, hash, item, f);
 	if (rc == ERR_OK && r->store->capacity != CAPACITY_OFF)
-		throughput_charge(r->store, t, NULL, METER_READ,
+		throughput_charge(r->store, t, NULL, hash, METER_READ,
 			capacity_read_halves(slice_present(*item) ? item_size(*item) : 0, c));
 	return rc;
 }

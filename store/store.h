@@ -36,8 +36,13 @@ struct store_observer {
 	void *arg;
 };
 
-/* Throughput that tables declare (throughput.h): enforced and counted, only counted, or neither. */
-enum capacity_mode { CAPACITY_DECLARED, CAPACITY_ACCOUNT, CAPACITY_OFF };
+/* Throughput (throughput.h): what tables declare is enforced, or also what the service allows on-demand tables; it is only
+ * counted, or neither. */
+enum capacity_mode { CAPACITY_DECLARED, CAPACITY_AWS, CAPACITY_ACCOUNT, CAPACITY_OFF };
+static inline bool capacity_enforced(enum capacity_mode m)
+{
+	return m <= CAPACITY_AWS;
+}
 
 struct store_opts {                       /* zero = default */
 	struct engine_opts engine;

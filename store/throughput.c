@@ -23,21 +23,24 @@ struct throughput throughput_of(bool on_demand, struct slice provisioned, struct
 	return (struct throughput){ { 0, 0 } };
 }
 
-bool throughput_left(struct store *s, const struct table *t, const struct table_index *x, enum meter_use use)
+bool throughput_left(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, enum meter_use use)
 {
-	return s->capacity != CAPACITY_DECLARED || bucket_level(&throughput_meter(t, x)->bucket[use],
+	(void)hash;
+	return !capacity_enforced(s->capacity) || bucket_level(&throughput_meter(t, x)->bucket[use],
 		throughput_limit(t, x)->rate[use], (uint32_t)clock_seconds(&s->clock)) > 0;
 }
 
-void throughput_charge(struct store *s, const struct table *t, const struct table_index *x, enum meter_use use, uint64_t halves)
+void throughput_charge(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, enum meter_use use,
+	uint64_t halves)
 {
+	(void)hash;
 	struct meter *m = throughput_meter(t, x);
 	uint32_t rate = throughput_limit(t, x)->rate[use];
 
 	if (s->capacity == CAPACITY_OFF)
 		return;
 	meter_use(m, use, halves);
-	if (rate != 0 && s->capacity == CAPACITY_DECLARED)
+	if (rate != 0 && capacity_enforced(s->capacity))
 		bucket_take(&m->bucket[use], rate, (uint32_t)clock_seconds(&s->clock), halves);
 }
 

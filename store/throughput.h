@@ -36,18 +36,20 @@ static inline struct meter *throughput_meter(const struct table *t, const struct
 /* Nothing left: ERR_THROUGHPUT_EXCEEDED, or ERR_THROTTLING on demand, and a reason as the error's detail. */
 enum err throughput_refuse(struct store *s, const struct table *t, const struct table_index *x, enum meter_use use,
 	struct fault *f) __attribute__((warn_unused_result));
-bool throughput_left(struct store *s, const struct table *t, const struct table_index *x, enum meter_use use);
 
-/* x: the index that is read or written, or NULL. */
-static inline enum err throughput_admit(struct store *s, const struct table *t, const struct table_index *x, enum meter_use use,
-	struct fault *f)
+/* x: the index that is read or written, or NULL. hash: of the partition key there; a Scan's, where its page begins. */
+bool throughput_left(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, enum meter_use use);
+
+static inline enum err throughput_admit(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
+	enum meter_use use, struct fault *f)
 {
-	if (throughput_limit(t, x)->rate[use] == 0 || throughput_left(s, t, x, use))
+	if (throughput_limit(t, x)->rate[use] == 0 || throughput_left(s, t, x, hash, use))
 		return ERR_OK;
 	return throughput_refuse(s, t, x, use, f);
 }
 
-void throughput_charge(struct store *s, const struct table *t, const struct table_index *x, enum meter_use use, uint64_t halves);
+void throughput_charge(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, enum meter_use use,
+	uint64_t halves);
 
 /* The limits of the table and its indexes are about to change: what has come under the present ones is theirs to keep. */
 void throughput_settle(struct store *s, const struct table *t);

@@ -195,7 +195,7 @@ static enum err replay(struct write_batch *b, struct store_write *w)
 		size_t bytes = slice_present(op->old) ? item_size(op->old) : 0;
 
 		op->cost = (struct consumed){ .table = ct->table.name, .read = capacity_read_halves(bytes, READ_TRANSACTIONAL) };
-		throughput_charge(b->store, &ct->table, NULL, METER_READ, op->cost.read);
+		throughput_charge(b->store, &ct->table, NULL, op->hash, METER_READ, op->cost.read);
 	}
 	return put_answer(b, w);
 }
