@@ -199,6 +199,8 @@
 	"attribute is part of the key"
 #define MSG_ITEM_SIZE ERR_VALIDATION, "Item size has exceeded the maximum allowed size"
 #define MSG_UPDATE_SIZE ERR_VALIDATION, "Item size to update has exceeded the maximum allowed size"
+/* "Error messages and codes" in the developer guide. */
+#define MSG_COLLECTION_SIZE ERR_ITEM_COLLECTION_SIZE, "Collection size exceeded."
 #define MSG_CONDITION_FAILED ERR_CONDITION_FAILED, "The conditional request failed"
 #define MSG_RETURN_VALUES ERR_VALIDATION, "ReturnValues can only be ALL_OLD or NONE"
 #define MSG_MIXED_PARAMETERS ERR_VALIDATION, "Can not use both expression and non-expression parameters in the same " \

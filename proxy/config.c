@@ -52,6 +52,7 @@ static const struct option options[] = {
 	{ "ttl-interval", MILLIS, FIELD(ttl_interval), "5000", RESTART, "MS", "expired items are looked for so often" },
 	{ "capacity", CAPACITY, FIELD(capacity), "declared", RESTART, "declared|aws|account|off", "throughput: enforced, counted, neither" },
 	{ "partition-bytes", BYTES, FIELD(partition_bytes), "10G", RESTART, "BYTES", "a larger partition is cut in two" },
+	{ "collection-bytes", BYTES, FIELD(collection_bytes), "10G", RESTART, "BYTES", "limit of an item collection with local indexes" },
 	{ "test-clock", FLAG, FIELD(test_clock), "off", RESTART, NULL, "time stands still; POST /clock?advance=SECONDS moves it" },
 	{ "map-max", BYTES, FIELD(map_max), "1024G", RESTART, "BYTES", "the database grows up to this" },
 };

@@ -42,7 +42,7 @@ struct config {
 	uint64_t ttl_interval;         /* ms */
 	bool test_clock;
 	unsigned capacity;             /* enum capacity_mode */
-	uint64_t partition_bytes;
+	uint64_t partition_bytes, collection_bytes;
 };
 
 enum config_action { CONFIG_RUN, CONFIG_HELP, CONFIG_VERSION, CONFIG_BAD };

@@ -4,6 +4,7 @@
  * is all of them, the request fails. Anything else that goes wrong undoes all. */
 #include "protocol/messages.h"
 #include "store/check_key.h"
+#include "store/collection.h"
 #include "store/item_apply.h"
 #include "store/throughput.h"
 #include "store/write_plan.h"
@@ -180,33 +181,42 @@ void write_consumed_put(struct store_write *w, bool split)
 	list_end(w->out, at, n);
 }
 
-/* Table name -> metrics of its partitions; for tables with local indexes. */
-void write_metrics_put(struct write_batch *b, struct store_write *w)
+/* Those of a table, each item collection once. */
+static enum err put_table_metrics(struct write_txn *t, struct store_write *w, const struct table *table)
+{
+	const struct write_plan *p = w->plan;
+	enum err rc = ERR_OK;
+	uint32_t n = 0;
+
+	mp_put_str(w->out, table->name);
+	size_t list = list_begin(w->out);
+
+	for (unsigned i = 0; i < p->ops && rc == ERR_OK; i++)
+		if (p->op[i].table == table->id && p->op[i].kind != ITEM_CHECK && !p->op[i].refused)
+			rc = collection_metrics_put(t, table, &p->op[i], w->out, &n, &w->fault);
+	list_end(w->out, list, n);
+	return rc;
+}
+
+/* Table name -> metrics of its item collections; for tables with local indexes. */
+enum err write_metrics_put(struct write_txn *t, struct store_write *w)
 {
 	const struct write_plan *p = w->plan;
 	uint32_t tables = 0;
+	enum err rc = ERR_OK;
 	size_t at = map_begin(w->out);
 
 	/* Tables come sorted by name in a batch, and a transaction's answer need not be canonical to be right. */
-	for (unsigned i = 0; i < p->ops; i++) {
-		const struct catalog_table *ct = catalog_find_id(b->catalog, p->op[i].table);
-		uint32_t n = 0;
+	for (unsigned i = 0; i < p->ops && rc == ERR_OK; i++) {
+		const struct catalog_table *ct = catalog_find_id(t->batch->catalog, p->op[i].table);
 
 		if (!first_of_table(p, i) || ct->table.lsis == 0)
 			continue;
-		mp_put_str(w->out, ct->table.name);
-		size_t list = list_begin(w->out);
-
-		for (unsigned j = i; j < p->ops; j++) {
-			if (p->op[j].table != p->op[i].table || p->op[j].kind == ITEM_CHECK || p->op[j].refused)
-				continue;
-			item_collection_metrics_put(w->out, &ct->table, p->op[j].key);
-			n++;
-		}
-		list_end(w->out, list, n);
+		rc = put_table_metrics(t, w, &ct->table);
 		tables++;
 	}
 	map_end(w->out, at, tables);
+	return rc;
 }
 
 /* The requests again that were refused, under their tables. Operations are in the order of the request. */
@@ -239,8 +249,9 @@ static void put_unprocessed(struct store_write *w)
 	map_end(w->out, at, left);
 }
 
-static void put_answer(struct write_batch *b, struct store_write *w)
+static enum err put_answer(struct write_txn *t, struct store_write *w)
 {
+	enum err rc = ERR_OK;
 	unsigned n = 0;
 	size_t at = record_begin(w->out);
 
@@ -250,11 +261,12 @@ static void put_answer(struct write_batch *b, struct store_write *w)
 	}
 	if (w->plan->metrics) {
 		record_key(w->out, &n, BatchWriteItemOutput_ItemCollectionMetrics);
-		write_metrics_put(b, w);
+		rc = write_metrics_put(t, w);
 	}
 	record_key(w->out, &n, BatchWriteItemOutput_UnprocessedItems);
 	put_unprocessed(w);
 	record_end(w->out, at, n);
+	return rc;
 }
 
 /* Every operation, but those that are refused; an error if all of them are. */
@@ -282,6 +294,6 @@ static enum err batch_write_apply(struct write_batch *b, struct store_write *w)
 	enum err rc = apply_all(&t, w);
 
 	if (rc == ERR_OK)
-		put_answer(b, w);
+		rc = put_answer(&t, w);
 	return write_end(&t, w, rc);
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "protocol/messages.h"
+#include "store/collection.h"
 #include "store/control.h"
 #include "store/create_table.h"
 #include "store/describe.h"
@@ -322,6 +323,8 @@ static enum err delete_table_apply(struct write_batch *b, struct store_write *w)
 		control_drop(&t, ct->table.index[i].id);
 		control_drop_counters(&t, &ct->table.index[i].parts);
 	}
+	if (ct->table.lsis != 0)
+		collections_drop(&t, ct->table.id);
 	ttl_drop(&t, ct->facts.ttl_id);
 	rc = next != NULL ? ERR_OK : fault_set(&w->fault, MSG_NO_MEMORY);
 	if (rc == ERR_OK && ct->streams)

@@ -158,6 +158,16 @@ enum err index_plan(struct write_txn *t, const struct table *table, struct slice
 	return rc;
 }
 
+int64_t index_local_growth(const struct index_plan *p)
+{
+	int64_t bytes = 0;
+
+	for (unsigned i = 0; i < p->n; i++)
+		if (!p->change[i].x->global)
+			bytes += (int64_t)p->change[i].after.bytes - (int64_t)p->change[i].before.bytes;
+	return bytes;
+}
+
 void index_carry_out(struct write_txn *t, const struct index_plan *p)
 {
 	for (unsigned i = 0; i < p->n; i++)

@@ -34,6 +34,8 @@ struct index_plan {
 /* The item goes from old to new (either may be absent): what would change, and what that costs, by index, into cost. */
 enum err index_plan(struct write_txn *t, const struct table *table, struct slice old, struct slice new, bool transactional,
 	struct index_plan *p, struct consumed *cost, struct fault *f) __attribute__((warn_unused_result));
+/* Bytes by which the local indexes will have grown. */
+int64_t index_local_growth(const struct index_plan *p);
 void index_carry_out(struct write_txn *t, const struct index_plan *p);
 /* Needed after a plan that has failed, too. */
 void index_plan_release(struct index_plan *p);

@@ -2,6 +2,7 @@
 
 #include "protocol/messages.h"
 #include "store/check_key.h"
+#include "store/collection.h"
 #include "store/index.h"
 #include "store/partition.h"
 #include "store/streams.h"
@@ -181,6 +182,8 @@ static enum err change_item(struct write_txn *t, const struct catalog_table *ct,
 		rc = index_plan(t, table, op->old, op->new, transactional, &indexes, &op->cost, f);
 	if (rc == ERR_OK)
 		rc = admit_indexes(t, table, op, &indexes, f);
+	if (rc == ERR_OK && table->lsis != 0)
+		rc = collection_grow(t, table, op, (int64_t)new_bytes - (int64_t)old_bytes + index_local_growth(&indexes), f);
 	if (rc == ERR_OK) {
 		charge(t, table, op, cost, &indexes);
 		store_image(t, ct, op, old_bytes, new_bytes);

@@ -4,6 +4,7 @@
 
 #include "protocol/messages.h"
 #include "store/backfill.h"
+#include "store/collection.h"
 #include "store/control.h"
 #include "store/keeper.h"
 #include "store/keycode.h"
@@ -28,6 +29,7 @@ enum err store_open(const struct store_opts *o, struct store **out, struct fault
 	clock_init(&s->clock, o->still_clock);
 	s->capacity = o->capacity;
 	s->partition_bytes = o->partition_bytes != 0 ? o->partition_bytes : PARTITION_BYTES;
+	s->collection_bytes = o->collection_bytes != 0 ? o->collection_bytes : COLLECTION_BYTES;
 	s->region = strdup(o->region != NULL ? o->region : "ddblocal");
 	s->account = strdup(o->account != NULL ? o->account : "000000000000");
 	rc = s->region != NULL && s->account != NULL ? engine_open(&o->engine, &s->engine, f) : fault_set(f, MSG_NO_MEMORY);

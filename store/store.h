@@ -52,6 +52,7 @@ struct store_opts {                       /* zero = default */
 	unsigned keeper_ms;                   /* expired items and records are looked for so often: 5000 */
 	enum capacity_mode capacity;
 	uint64_t partition_bytes;             /* a larger partition is cut in two (partition.h): 10 GiB */
+	uint64_t collection_bytes;            /* limit of item collections (collection.h): 10 GiB */
 	bool still_clock;                     /* time passes by store_clock_advance alone (clock.h) */
 };
 

@@ -5,6 +5,7 @@
  *    0, 'i'                       next free id of a table or index           (catalog.c)
  *    0, 't', table id             a table: what CreateTable asked for, and more
  *    0, 'c', table or index id    its counters: entries and bytes
+ *    0, 'l', table id, hash, key  size of an item collection               (collection.h)
  *    0, 'x', client token         a transaction done, for its ten minutes    (token.c)
  *    0, 'y', time, token          the same, by the time it ends
  *    0, 's', label, 0, table      a stream                               (streams.h)
@@ -38,6 +39,7 @@ struct store {
 	struct clock clock;               /* all of the store's time */
 	enum capacity_mode capacity;
 	uint64_t partition_bytes;
+	uint64_t collection_bytes;
 	uint64_t stream_position;         /* the writer's: the last one given to a record (streams.h) */
 	uint64_t tokens_purged_ms;        /* the writer's: when old tokens were last cleared away (token.c) */
 };

@@ -10,6 +10,7 @@
 #include "store/throughput.h"
 #include "store/token.h"
 #include "store/write_plan.h"
+#include "store/write_txn.h"
 
 #define TRANSACTION_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
@@ -164,8 +165,9 @@ enum err transact_write_prepare(struct store_reader *r, struct store_write *w)
 
 /* ---- the writer's half ---- */
 
-static enum err put_answer(struct write_batch *b, struct store_write *w)
+static enum err put_answer(struct write_txn *t, struct store_write *w)
 {
+	enum err rc = ERR_OK;
 	unsigned n = 0;
 	size_t at = record_begin(w->out);
 
@@ -175,15 +177,17 @@ static enum err put_answer(struct write_batch *b, struct store_write *w)
 	}
 	if (w->plan->metrics) {
 		record_key(w->out, &n, TransactWriteItemsOutput_ItemCollectionMetrics);
-		write_metrics_put(b, w);
+		rc = write_metrics_put(t, w);
 	}
 	record_end(w->out, at, n);
-	return w->out->failed ? fault_set(&w->fault, MSG_NO_MEMORY) : ERR_OK;
+	return rc;
 }
 
 /* A replay answers as the first time did, and costs what reading the items costs. */
-static enum err replay(struct write_batch *b, struct store_write *w)
+static enum err replay(struct write_txn *t, struct store_write *w)
 {
+	const struct write_batch *b = t->batch;
+
 	for (unsigned i = 0; i < w->plan->ops; i++) {
 		struct item_op *op = &w->plan->op[i];
 		const struct catalog_table *ct = catalog_find_id(b->catalog, op->table);
@@ -197,7 +201,7 @@ static enum err replay(struct write_batch *b, struct store_write *w)
 		op->cost = (struct consumed){ .table = ct->table.name, .read = capacity_read_halves(bytes, READ_TRANSACTIONAL) };
 		throughput_charge(b->store, &ct->table, NULL, op->hash, METER_READ, op->cost.read);
 	}
-	return put_answer(b, w);
+	return ERR_OK;
 }
 
 /* Every action is tried, so that every reason is known. */
@@ -237,13 +241,11 @@ static enum err transact_write_apply(struct write_batch *b, struct store_write *
 		return rc;
 	if (status == TOKEN_MISMATCH)
 		return fault_set(&w->fault, MSG_TOKEN_MISMATCH);
-	if (status == TOKEN_REPLAY)
-		return replay(b, w);
 	write_txn_begin(&t, b, w->req->arena);
-	rc = apply_all(&t, w);
+	rc = status == TOKEN_REPLAY ? replay(&t, w) : apply_all(&t, w);
 	if (rc == ERR_OK)
-		rc = put_answer(b, w);
-	if (rc == ERR_OK && slice_present(token))
+		rc = put_answer(&t, w);
+	if (rc == ERR_OK && status == TOKEN_NEW && slice_present(token))
 		token_keep(&t, token, items);
 	return write_end(&t, w, rc);
 }

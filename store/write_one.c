@@ -2,6 +2,7 @@
 #include "store/write_one.h"
 
 #include "protocol/messages.h"
+#include "store/collection.h"
 #include "store/item_apply.h"
 #include "store/write_txn.h"
 
@@ -40,11 +41,13 @@ static void put_attributes(struct buf *out, unsigned *n, const struct write_plan
 	}
 }
 
-static void put_answer(struct write_batch *b, struct store_write *w)
+static enum err put_answer(struct write_txn *t, struct store_write *w)
 {
 	const struct write_plan *p = w->plan;
-	const struct catalog_table *ct = catalog_find_id(b->catalog, p->op[0].table);
+	const struct catalog_table *ct = catalog_find_id(t->batch->catalog, p->op[0].table);
+	enum err rc = ERR_OK;
 	unsigned n = 0;
+	uint32_t reported = 0;
 	size_t at = record_begin(w->out);
 
 	put_attributes(w->out, &n, p);
@@ -54,9 +57,10 @@ static void put_answer(struct write_batch *b, struct store_write *w)
 	}
 	if (p->metrics && ct->table.lsis != 0) {
 		record_key(w->out, &n, PutItemOutput_ItemCollectionMetrics);
-		item_collection_metrics_put(w->out, &ct->table, p->op[0].key);
+		rc = collection_metrics_put(t, &ct->table, &p->op[0], w->out, &reported, &w->fault);
 	}
 	record_end(w->out, at, n);
+	return rc;
 }
 
 static enum err apply(struct write_batch *b, struct store_write *w)
@@ -67,7 +71,7 @@ static enum err apply(struct write_batch *b, struct store_write *w)
 	enum err rc = item_apply(&t, &w->plan->op[0], false, &w->fault);
 
 	if (rc == ERR_OK)
-		put_answer(b, w);
+		rc = put_answer(&t, w);
 	return write_end(&t, w, rc);
 }
 

@@ -159,22 +159,6 @@ enum err write_address(struct store_write *w, const struct table *t, struct slic
 
 /* ---- answers ---- */
 
-void item_collection_metrics_put(struct buf *out, const struct table *t, struct slice key)
-{
-	unsigned n = 0;
-	size_t at = record_begin(out);
-
-	record_key(out, &n, ItemCollectionMetrics_ItemCollectionKey);
-	mp_put_map(out, 1);
-	mp_put_str(out, t->key.hash[0].name);
-	buf_put_slice(out, map_get(key, t->key.hash[0].name));
-	record_key(out, &n, ItemCollectionMetrics_SizeEstimateRangeGB);
-	mp_put_array(out, 2);
-	mp_put_double(out, 0);
-	mp_put_double(out, 1);
-	record_end(out, at, n);
-}
-
 enum err write_end(struct write_txn *t, struct store_write *w, enum err rc)
 {
 	if (rc == ERR_OK && w->out->failed)

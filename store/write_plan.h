@@ -92,9 +92,7 @@ enum err update_check_key(const struct table *t, const struct update *u, struct 
 
 /* Append the costs of all operations, one ConsumedCapacity for each table; the ItemCollectionMetrics for each table. */
 void write_consumed_put(struct store_write *w, bool split);
-void write_metrics_put(struct write_batch *b, struct store_write *w);
-/* Append the ItemCollectionMetrics of an item's partition, for a table with local indexes. */
-void item_collection_metrics_put(struct buf *out, const struct table *t, struct slice key);
+enum err write_metrics_put(struct write_txn *t, struct store_write *w) __attribute__((warn_unused_result));
 /* write_txn_end of a transaction with an answer, which must have been written whole. */
 enum err write_end(struct write_txn *t, struct store_write *w, enum err rc) __attribute__((warn_unused_result));
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "protocol/messages.h"
+#include "store/collection.h"
 
 enum { COUNTERS_BYTES = 16 };
 
@@ -144,6 +145,7 @@ enum err write_txn_commit(struct write_txn *t, struct fault *f)
 	uint64_t lsn;
 	enum err rc = put_counters(t, f);
 
+	collections_put(t);
 	if (rc == ERR_OK && t->failed)
 		rc = fault_set(f, MSG_NO_MEMORY);
 	if (rc != ERR_OK) {

@@ -31,11 +31,14 @@ struct counter_delta {
 	int64_t entries, bytes;
 };
 
+struct collection;
+
 struct write_txn {
 	struct write_batch *batch;
 	struct arena *arena;             /* of the request */
 	struct counter_delta *delta;     /* in the arena */
 	unsigned deltas, delta_cap;
+	struct collection *collections;  /* item collections that it has looked at (collection.h) */
 	size_t changes_before;
 	uint32_t next_id;                /* once ids were taken in it (control.h); 0 = not yet */
 	bool grows;                      /* items or entries were put: not when the store is full */
