@@ -207,7 +207,7 @@ static enum err create_table_apply(struct write_batch *b, struct store_write *w)
 	if (rc == ERR_OK)
 		rc = draft_new(b, w, first, gsis + lsis, &d);
 	if (rc == ERR_OK && wants_stream(&w->req->in))
-		rc = stream_open(&t, &w->req->in, &d.facts, &w->fault);
+		rc = stream_open(&t, &w->req->in, d.id, &d.facts, &w->fault);
 	if (rc == ERR_OK)
 		rc = control_put_table(&t, &d, &next, &w->fault);
 	if (rc == ERR_OK)

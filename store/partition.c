@@ -4,6 +4,7 @@
 #include "store/control.h"
 #include "store/keeper.h"
 #include "store/keycode.h"
+#include "store/streams.h"
 #include "store/write_txn.h"
 
 enum { HASH_AT = 4, STOP_EVERY = 4096 };
@@ -136,8 +137,11 @@ static enum err cut_apply(struct write_batch *b, struct store_write *w)
 		rc = draft_rows(ct, w->req->arena, &d, &rows, &w->fault);
 	if (rc == ERR_OK) {
 		insert_row(&d, rows, cut->owner, id, cut->at);
-		rc = control_put_table(&t, &d, &next, &w->fault);
+		if (cut->owner == cut->table)
+			rc = stream_split(&t, ct, &d.facts, cut->at, &w->fault);
 	}
+	if (rc == ERR_OK)
+		rc = control_put_table(&t, &d, &next, &w->fault);
 	return control_end(&t, &next, rc, &w->fault);
 }
 

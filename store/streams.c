@@ -1,63 +1,10 @@
-/* streams - the writer's half: streams begin and end, changes are recorded. See streams.h. */
+/* streams - the writer's half: streams begin and end, shards are split, changes are recorded. See streams.h. */
 #include "store/streams.h"
 
 #include "protocol/messages.h"
 #include "store/control.h"
 
-enum { ROW_FORMAT = 1, ROW_FIELDS = 8, SHARD_FIELDS = 7, CHANGE_FIELDS = 4, BY_SERVICE = 4 };
-
-static void put_be(uint8_t *p, uint64_t v, unsigned bytes)
-{
-	while (bytes-- > 0) {
-		p[bytes] = (uint8_t)v;
-		v >>= 8;
-	}
-}
-
-static uint64_t get_be(const uint8_t *p, unsigned bytes)
-{
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < bytes; i++)
-		v = v << 8 | p[i];
-	return v;
-}
-
-/* ---- keys ---- */
-
-static void put_row_prefix(struct buf *b, uint8_t kind)
-{
-	static const uint8_t table_zero[4];
-
-	buf_put(b, table_zero, sizeof table_zero);
-	buf_put_u8(b, kind);
-}
-
-void stream_row_key(struct buf *b, struct slice label, struct slice table)
-{
-	put_row_prefix(b, 's');
-	buf_put_slice(b, label);
-	buf_put_u8(b, 0);
-	buf_put_slice(b, table);
-}
-
-void stream_row_bounds(struct buf *lo, struct buf *hi)
-{
-	put_row_prefix(lo, 's');
-	put_row_prefix(hi, 's' + 1);
-}
-
-struct slice stream_record_key(uint32_t shard, uint64_t position, uint8_t out[STREAM_RECORD_KEY])
-{
-	put_be(out, shard, 4);
-	put_be(out + 4, position, 8);
-	return slice_of(out, STREAM_RECORD_KEY);
-}
-
-uint64_t stream_record_position(struct slice key)
-{
-	return key.n == STREAM_RECORD_KEY ? get_be(key.p + 4, 8) : 0;
-}
+enum { CHANGE_FIELDS = 4, BY_SERVICE = 4 };
 
 /* ---- time ---- */
 
@@ -87,72 +34,15 @@ static uint64_t next_position(struct store *s)
 
 /* ---- rows ---- */
 
-static void put_row(struct buf *b, const struct stream *s, uint32_t shards)
+static enum err write_stream(struct write_txn *t, const struct stream *s, struct fault *f)
 {
-	mp_put_array(b, ROW_FIELDS);
-	mp_put_int(b, ROW_FORMAT);
-	mp_put_str(b, s->table);
-	mp_put_str(b, s->label);
-	mp_put_int(b, s->view);
-	mp_put_int(b, (int64_t)s->created_ms);
-	mp_put_int(b, (int64_t)s->closed_ms);
-	buf_put_slice(b, s->schema);
-	mp_put_array(b, shards);
-}
-
-static void put_shard(struct buf *b, const struct shard *s)
-{
-	mp_put_array(b, SHARD_FIELDS);
-	mp_put_int(b, s->id);
-	mp_put_int(b, (int64_t)s->start);
-	mp_put_int(b, (int64_t)s->end);
-	mp_put_int(b, (int64_t)s->from);
-	mp_put_int(b, (int64_t)s->to);
-	mp_put_int(b, s->parent);
-	mp_put_int(b, (int64_t)s->parent_start);
-}
-
-bool stream_decode(struct slice row, struct stream *s)
-{
-	struct mp m = mp_open(row);
-
-	if (mp_array(&m) != ROW_FIELDS || mp_uint(&m) != ROW_FORMAT)
-		return false;
-	s->table = mp_str(&m);
-	s->label = mp_str(&m);
-	s->view = (enum stream_view)(mp_uint(&m) & STREAM_NEW_AND_OLD_IMAGES);
-	s->created_ms = mp_uint(&m);
-	s->closed_ms = mp_uint(&m);
-	s->schema = mp_skip(&m);
-	s->shards = mp_array(&m);
-	s->next_shard = m;
-	return !m.bad;
-}
-
-bool stream_shard_next(struct stream *s, struct shard *shard)
-{
-	struct mp *m = &s->next_shard;
-
-	if (s->shards == 0 || mp_array(m) != SHARD_FIELDS)
-		return false;
-	s->shards--;
-	shard->id = (uint32_t)mp_uint(m);
-	shard->start = mp_uint(m);
-	shard->end = mp_uint(m);
-	shard->from = (uint64_t)mp_int(m);
-	shard->to = (uint64_t)mp_int(m);
-	shard->parent = (uint32_t)mp_uint(m);
-	shard->parent_start = mp_uint(m);
-	return !m->bad;
-}
-
-static enum err write_row(struct write_txn *t, const struct stream *s, const struct buf *row, struct fault *f)
-{
-	struct buf key;
+	struct buf *row = &t->batch->row, key;
 	enum err rc = ERR_OK;
 
 	buf_init(&key);
 	stream_row_key(&key, s->label, s->table);
+	buf_clear(row);
+	stream_row_put(row, s);
 	if (key.failed || row->failed)
 		rc = fault_set(f, MSG_NO_MEMORY);
 	else
@@ -174,6 +64,46 @@ static enum err read_row(struct write_txn *t, struct slice label, struct slice t
 	return rc;
 }
 
+/* The stream that the table has now. */
+static enum err read_stream(struct write_txn *t, const struct catalog_table *ct, struct stream *s, struct fault *f)
+{
+	struct slice row;
+	enum err rc = read_row(t, ct->facts.stream_label, ct->table.name, &row, f);
+
+	if (rc != ERR_OK)
+		return rc;
+	return slice_present(row) && stream_decode(row, s) ? ERR_OK : fault_set(f, MSG_CATALOG_DAMAGED);
+}
+
+static enum err write_shard(struct write_txn *t, uint32_t stream, const struct shard *s, struct fault *f)
+{
+	struct buf *row = &t->batch->row;
+	uint8_t key[SHARD_ROW_KEY];
+
+	buf_clear(row);
+	shard_row_put(row, s);
+	if (row->failed)
+		return fault_set(f, MSG_NO_MEMORY);
+	engine_put(t->batch->store->engine, shard_row_key(stream, s->id, key), buf_slice(row));
+	return ERR_OK;
+}
+
+/* Nothing is written to the shard any more; *s is what it is now. */
+static enum err end_shard(struct write_txn *t, uint32_t stream, uint32_t id, struct shard *s, struct fault *f)
+{
+	struct store *store = t->batch->store;
+	uint8_t bytes[SHARD_ROW_KEY];
+	struct slice key = shard_row_key(stream, id, bytes), row;
+	enum err rc = engine_read(store->engine, key, &row, f);
+
+	if (rc == ERR_OK && !(slice_present(row) && shard_decode(key, row, s)))
+		rc = fault_set(f, MSG_CATALOG_DAMAGED);
+	if (rc != ERR_OK)
+		return rc;
+	s->end = next_position(store);
+	return write_shard(t, stream, s, f);
+}
+
 /* ---- beginning and end ---- */
 
 /* A label that no stream of this table, or of one that had its name, bears: the time, or a little later. */
@@ -192,64 +122,137 @@ static enum err new_label(struct write_txn *t, struct stream *s, struct fault *f
 	return rc;
 }
 
-enum err stream_open(struct write_txn *t, const struct record *spec, struct catalog_facts *facts, struct fault *f)
+/* One for each partition of the table, not numbered yet; NULL if memory is out. */
+static struct stream_shard *shards_of(struct arena *a, uint32_t table, const struct catalog_facts *facts, unsigned *n)
 {
-	struct store *store = t->batch->store;
+	struct stream_shard *open = arena_zalloc(a, (facts->rows + 1) * sizeof *open);
+
+	*n = 0;
+	for (unsigned i = 0; i < facts->rows && open != NULL; i++)
+		if (facts->row[i].owner == table)
+			open[(*n)++].from = facts->row[i].part.from;
+	if (*n == 0)
+		*n = 1;
+	return open;
+}
+
+static enum err begin_shards(struct write_txn *t, uint32_t stream, const struct stream_shard *open, unsigned n, struct fault *f)
+{
+	enum err rc = ERR_OK;
+
+	for (unsigned i = 0; i < n && rc == ERR_OK; i++)
+		rc = write_shard(t, stream, &(struct shard){ .id = open[i].id, .start = next_position(t->batch->store),
+			.from = open[i].from, .to = i + 1 < n ? open[i + 1].from - 1 : UINT64_MAX }, f);
+	return rc;
+}
+
+enum err stream_open(struct write_txn *t, const struct record *spec, uint32_t table, struct catalog_facts *facts, struct fault *f)
+{
 	struct stream s = { .table = control_table_name(record_str(spec, CreateTableInput_TableName)),
-		.schema = spec->m[CreateTableInput_KeySchema], .view = stream_view_of(spec), .created_ms = store_now_ms(store) };
-	struct shard shard = { .start = next_position(store), .to = UINT64_MAX };
-	struct stream_shard *open = arena_zalloc(t->arena, sizeof *open);
-	struct buf *row = &t->batch->row;
+		.schema = spec->m[CreateTableInput_KeySchema], .view = stream_view_of(spec),
+		.created_ms = store_now_ms(t->batch->store) };
+	unsigned n;
+	struct stream_shard *open = shards_of(t->arena, table, facts, &n);
 	enum err rc = open != NULL ? new_label(t, &s, f) : fault_set(f, MSG_NO_MEMORY);
 
 	if (rc == ERR_OK)
-		rc = control_take_ids(t, 1, &shard.id, f);
+		rc = control_take_ids(t, 1 + n, &s.id, f);
 	if (rc != ERR_OK)
 		return rc;
-	buf_clear(row);
-	put_row(row, &s, 1);
-	put_shard(row, &shard);
-	open->id = shard.id;
+	for (unsigned i = 0; i < n; i++)
+		open[i].id = s.id + 1 + i;
 	facts->stream_label = s.label;
 	facts->shard = open;
-	facts->shards = 1;
-	return write_row(t, &s, row, f);
+	facts->shards = n;
+	rc = write_stream(t, &s, f);
+	return rc == ERR_OK ? begin_shards(t, s.id, open, n, f) : rc;
 }
 
 enum err stream_close(struct write_txn *t, const struct catalog_table *ct, struct fault *f)
 {
-	struct store *store = t->batch->store;
-	struct buf *row = &t->batch->row;
 	struct stream s;
 	struct shard shard;
-	struct slice bytes;
-	enum err rc = read_row(t, ct->facts.stream_label, ct->table.name, &bytes, f);
+	enum err rc = read_stream(t, ct, &s, f);
 
 	if (rc != ERR_OK)
 		return rc;
-	if (!slice_present(bytes) || !stream_decode(bytes, &s))
-		return fault_set(f, MSG_CATALOG_DAMAGED);
-	s.closed_ms = store_now_ms(store);
-	buf_clear(row);
-	put_row(row, &s, s.shards);
-	while (stream_shard_next(&s, &shard)) {
-		if (shard.end == 0)
-			shard.end = next_position(store);
-		put_shard(row, &shard);
+	s.closed_ms = store_now_ms(t->batch->store);
+	rc = write_stream(t, &s, f);
+	for (unsigned i = 0; i < ct->facts.shards && rc == ERR_OK; i++)
+		rc = end_shard(t, s.id, ct->facts.shard[i].id, &shard, f);
+	return rc;
+}
+
+/* ---- shards follow partitions ---- */
+
+/* The open shard that takes the hash. */
+static unsigned shard_at(const struct catalog_facts *facts, uint64_t hash)
+{
+	unsigned lo = 0, hi = facts->shards;
+
+	while (hi - lo > 1) {
+		unsigned mid = lo + (hi - lo) / 2;
+
+		if (facts->shard[mid].from <= hash)
+			lo = mid;
+		else
+			hi = mid;
 	}
-	return s.shards == 0 ? write_row(t, &s, row, f) : fault_set(f, MSG_CATALOG_DAMAGED);
+	return lo;
+}
+
+/* Two children of a shard that has ended, their ids from `id` on. */
+static enum err write_children(struct write_txn *t, uint32_t stream, const struct shard *parent, uint32_t id, uint64_t at,
+	struct fault *f)
+{
+	struct shard child = { .id = id, .start = next_position(t->batch->store), .from = parent->from, .to = at - 1,
+		.parent = parent->id, .parent_start = parent->start };
+	enum err rc = write_shard(t, stream, &child, f);
+
+	child.id++;
+	child.start = next_position(t->batch->store);
+	child.from = at;
+	child.to = parent->to;
+	return rc == ERR_OK ? write_shard(t, stream, &child, f) : rc;
+}
+
+/* In the place of open shard i, two: with ids from `id` on, the second from the hash `at` on. */
+static enum err replace_open(struct arena *a, struct catalog_facts *facts, unsigned i, uint32_t id, uint64_t at, struct fault *f)
+{
+	struct stream_shard *open = arena_alloc(a, (facts->shards + 1) * sizeof *open);
+
+	if (open == NULL)
+		return fault_set(f, MSG_NO_MEMORY);
+	memcpy(open, facts->shard, (i + 1) * sizeof *open);
+	memcpy(open + i + 1, facts->shard + i, (facts->shards - i) * sizeof *open);
+	open[i].id = id;
+	open[i + 1] = (struct stream_shard){ .id = id + 1, .from = at };
+	facts->shard = open;
+	facts->shards++;
+	return ERR_OK;
+}
+
+enum err stream_split(struct write_txn *t, const struct catalog_table *ct, struct catalog_facts *facts, uint64_t at, struct fault *f)
+{
+	unsigned i = shard_at(facts, at);
+	struct stream s;
+	struct shard parent;
+	uint32_t id;
+
+	if (facts->shards == 0 || facts->shard[i].from == at)
+		return ERR_OK;
+	enum err rc = read_stream(t, ct, &s, f);
+
+	if (rc == ERR_OK)
+		rc = end_shard(t, s.id, facts->shard[i].id, &parent, f);
+	if (rc == ERR_OK)
+		rc = control_take_ids(t, 2, &id, f);
+	if (rc == ERR_OK)
+		rc = write_children(t, s.id, &parent, id, at, f);
+	return rc == ERR_OK ? replace_open(t->arena, facts, i, id, at, f) : rc;
 }
 
 /* ---- records ---- */
-
-static uint32_t shard_of(const struct catalog_facts *facts, uint64_t hash)
-{
-	unsigned i = facts->shards - 1;
-
-	while (i > 0 && facts->shard[i].from > hash)
-		i--;
-	return facts->shard[i].id;
-}
 
 static void put_image(struct buf *b, struct slice image, bool wanted)
 {
@@ -276,7 +279,9 @@ void stream_record(struct write_txn *t, const struct catalog_table *ct, const st
 		t->failed = true;
 		return;
 	}
-	engine_put(s->engine, stream_record_key(shard_of(&ct->facts, op->hash), next_position(s), key), buf_slice(b));
+	uint32_t shard = ct->facts.shard[shard_at(&ct->facts, op->hash)].id;
+
+	engine_put(s->engine, stream_record_key(shard, next_position(s), key), buf_slice(b));
 }
 
 static struct slice get_image(struct mp *m)
@@ -322,47 +327,33 @@ enum err stream_last(struct view *v, uint32_t shard, uint64_t *position, struct 
 	return rc;
 }
 
-static enum err recover_stream(struct store *s, struct view *v, struct slice row, struct fault *f)
+static enum err recover_shard(struct store *s, struct view *v, const struct shard *shard, struct fault *f)
 {
-	struct stream stream;
-	struct shard shard;
-	enum err rc = stream_decode(row, &stream) ? ERR_OK : fault_set(f, MSG_CATALOG_DAMAGED);
+	uint64_t last, known = shard->end > shard->start ? shard->end : shard->start;
+	enum err rc = stream_last(v, shard->id, &last, f);
 
-	while (rc == ERR_OK && stream_shard_next(&stream, &shard)) {
-		uint64_t last = shard.end > shard.start ? shard.end : shard.start, recorded;
-
-		rc = stream_last(v, shard.id, &recorded, f);
-		last = recorded > last ? recorded : last;
-		s->stream_position = last > s->stream_position ? last : s->stream_position;
-	}
+	last = last > known ? last : known;
+	s->stream_position = last > s->stream_position ? last : s->stream_position;
 	return rc;
 }
 
 enum err streams_recover(struct store *s, struct fault *f)
 {
-	struct buf lo, hi;
+	uint8_t lo[SHARD_ROW_KEY], hi[SHARD_ROW_KEY];
 	struct view *v = NULL;
 	struct cursor *c = NULL;
-	struct slice key = SLICE_NONE, row;
-
-	buf_init(&lo);
-	buf_init(&hi);
-	stream_row_bounds(&lo, &hi);
-	enum err rc = lo.failed || hi.failed ? fault_set(f, MSG_NO_MEMORY) : view_open(s->engine, &v, f);
+	struct shard shard;
+	bool got = true;
+	enum err rc = view_open(s->engine, &v, f);
 
 	if (rc == ERR_OK)
-		rc = cursor_open(v, buf_slice(&lo), buf_slice(&hi), false, &c, f);
-	while (rc == ERR_OK) {
-		rc = cursor_next(c, &key, &row, f);
-		if (rc != ERR_OK || !slice_present(key))
-			break;
-		rc = recover_stream(s, v, row, f);
+		rc = cursor_open(v, shard_row_key(0, 0, lo), shard_row_key(UINT32_MAX, 0, hi), false, &c, f);
+	while (rc == ERR_OK && got) {
+		rc = shards_next(c, &shard, &got, f);
+		if (got)
+			rc = recover_shard(s, v, &shard, f);
 	}
-	if (c != NULL)
-		cursor_close(&c);
-	if (v != NULL)
-		view_close(&v);
-	buf_release(&lo);
-	buf_release(&hi);
+	cursor_close(&c);
+	view_close(&v);
 	return rc;
 }

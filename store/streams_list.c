@@ -189,7 +189,7 @@ static void put_shard(struct buf *b, const struct shard *s)
 
 /* What a client asks to see of a stream's shards. */
 struct shard_choice {
-	struct slice after;          /* shards after this one; absent = all */
+	uint32_t after;              /* shards after this one; 0 = all */
 	struct slice parent;         /* children of this one; absent = all */
 	uint64_t horizon;            /* shards that ended before it are gone */
 	unsigned limit;
@@ -199,10 +199,7 @@ static bool chosen(const struct shard_choice *c, const struct shard *s)
 {
 	char id[SHARD_ID_TEXT];
 
-	if (s->end != 0 && s->end < c->horizon)
-		return false;
-	shard_id_format(s->id, s->start, id);
-	if (slice_present(c->after) && slice_cmp(slice_str(id), c->after) <= 0)
+	if (!shard_lives(s, c->horizon))
 		return false;
 	if (!slice_present(c->parent))
 		return true;
@@ -210,25 +207,40 @@ static bool chosen(const struct shard_choice *c, const struct shard *s)
 	return s->parent != 0 && slice_eq(slice_str(id), c->parent);
 }
 
-/* Appends the elements of Shards; *last: the last one, if there are more. */
-static uint32_t put_shards(struct buf *b, struct stream s, const struct shard_choice *c, char last[SHARD_ID_TEXT])
-{
-	struct shard shard, previous = { .id = 0 };
-	uint32_t n = 0;
+/* A page of shards. */
+struct shard_page {
+	struct buf shards;           /* an array's elements */
+	unsigned n;
+	struct shard last;
+	bool more;
+};
 
-	last[0] = '\0';
-	while (stream_shard_next(&s, &shard)) {
-		if (!chosen(c, &shard))
+static enum err list_shards(struct shard_page *p, struct cursor *c, const struct shard_choice *choice, struct fault *f)
+{
+	for (;;) {
+		struct shard s;
+		bool got;
+		enum err rc = shards_next(c, &s, &got, f);
+
+		if (rc != ERR_OK || !got)
+			return rc;
+		if (!chosen(choice, &s))
 			continue;
-		if (n == c->limit) {
-			shard_id_format(previous.id, previous.start, last);
-			break;
-		}
-		put_shard(b, &shard);
-		previous = shard;
-		n++;
+		p->more = p->n == choice->limit;
+		if (p->more)
+			return ERR_OK;
+		put_shard(&p->shards, &s);
+		p->last = s;
+		p->n++;
 	}
-	return n;
+}
+
+static enum err read_shard_id(const struct record *in, unsigned member, uint32_t *id, struct fault *f)
+{
+	struct slice text = record_str(in, member);
+
+	*id = 0;
+	return slice_present(text) && !shard_id_parse(text, id) ? fault_set(f, MSG_SHARD_NOT_FOUND, SLICE_FMT(text)) : ERR_OK;
 }
 
 static enum err read_choice(const struct record *in, struct shard_choice *c, struct fault *f)
@@ -236,47 +248,59 @@ static enum err read_choice(const struct record *in, struct shard_choice *c, str
 	struct slice filter = in->m[DescribeStreamInput_ShardFilter];
 	struct record r;
 
-	c->after = record_str(in, DescribeStreamInput_ExclusiveStartShardId);
 	if (slice_present(filter)) {
 		if (!record_open(&r, &shape_ShardFilter, filter) || !record_has(&r, ShardFilter_Type)
 		    || !record_has(&r, ShardFilter_ShardId))
 			return fault_set(f, MSG_SHARD_FILTER);
 		c->parent = record_str(&r, ShardFilter_ShardId);
 	}
-	return check_limit(in, DescribeStreamInput_Limit, &c->limit, f);
+	enum err rc = read_shard_id(in, DescribeStreamInput_ExclusiveStartShardId, &c->after, f);
+
+	return rc == ERR_OK ? check_limit(in, DescribeStreamInput_Limit, &c->limit, f) : rc;
 }
 
-static void put_description(struct buf *out, const struct store *store, const struct stream *s, const struct shard_choice *c)
+static void put_description(struct buf *out, const struct store *store, const struct stream *s, const struct shard_page *p)
 {
 	char last[SHARD_ID_TEXT];
-	struct buf shards;
 	unsigned n = 0;
-
-	buf_init(&shards);
-	uint32_t count = put_shards(&shards, *s, c, last);
 	size_t at = record_begin(out);
 
 	record_put_double(out, &n, StreamDescription_CreationRequestDateTime, (double)s->created_ms / 1000);
 	record_key(out, &n, StreamDescription_KeySchema);
 	buf_put_slice(out, s->schema);
-	if (last[0] != '\0')
+	if (p->more) {
+		shard_id_format(p->last.id, p->last.start, last);
 		record_put_str(out, &n, StreamDescription_LastEvaluatedShardId, slice_str(last));
+	}
 	record_key(out, &n, StreamDescription_Shards);
-	mp_put_array(out, count);
-	buf_put_slice(out, buf_slice(&shards));
+	mp_put_array(out, p->n);
+	buf_put_slice(out, buf_slice(&p->shards));
 	put_arn(out, &n, StreamDescription_StreamArn, store, s);
 	record_put_str(out, &n, StreamDescription_StreamLabel, s->label);
 	record_put_str(out, &n, StreamDescription_StreamStatus, slice_str(s->closed_ms != 0 ? "DISABLED" : "ENABLED"));
 	record_put_str(out, &n, StreamDescription_StreamViewType, slice_str(stream_view_name(s->view)));
 	record_put_str(out, &n, StreamDescription_TableName, s->table);
 	record_end(out, at, n);
-	out->failed |= shards.failed;
-	buf_release(&shards);
+	out->failed |= p->shards.failed;
+}
+
+static enum err read_shards(struct view *v, const struct stream *s, const struct shard_choice *choice, struct shard_page *p,
+	struct fault *f)
+{
+	struct cursor *c;
+	enum err rc = shards_open(v, s->id, choice->after, &c, f);
+
+	if (rc != ERR_OK)
+		return rc;
+	rc = list_shards(p, c, choice, f);
+	cursor_close(&c);
+	return rc;
 }
 
 enum err describe_stream(struct store_reader *r, const struct request *req, struct buf *out, struct fault *f)
 {
 	struct shard_choice c = { .horizon = stream_horizon(r->store) };
+	struct shard_page p = { .n = 0 };
 	struct stream s;
 	struct view *v;
 	unsigned n = 0;
@@ -286,10 +310,15 @@ enum err describe_stream(struct store_reader *r, const struct request *req, stru
 		rc = stream_find(r, record_str(&req->in, DescribeStreamInput_StreamArn), &s, &v, f);
 	if (rc != ERR_OK)
 		return rc;
-	size_t at = record_begin(out);
+	buf_init(&p.shards);
+	rc = read_shards(v, &s, &c, &p, f);
+	if (rc == ERR_OK) {
+		size_t at = record_begin(out);
 
-	record_key(out, &n, DescribeStreamOutput_StreamDescription);
-	put_description(out, r->store, &s, &c);
-	record_end(out, at, n);
-	return ERR_OK;
+		record_key(out, &n, DescribeStreamOutput_StreamDescription);
+		put_description(out, r->store, &s, &p);
+		record_end(out, at, n);
+	}
+	buf_release(&p.shards);
+	return rc;
 }

@@ -10,16 +10,19 @@ enum { RECORDS_MAX = 1000, PAGE_BYTES = 1 << 20, EVENT_ID_TEXT = 33 };
 
 /* ---- GetShardIterator ---- */
 
-static bool find_shard(struct stream s, struct slice text, struct shard *shard)
+static enum err find_shard(struct store_reader *r, struct view *v, const struct stream *s, struct slice text, struct shard *shard,
+	struct fault *f)
 {
 	char id[SHARD_ID_TEXT];
+	uint32_t number;
+	bool found = false;
+	enum err rc = shard_id_parse(text, &number) ? shard_find(v, s->id, number, shard, &found, f) : ERR_OK;
 
-	while (stream_shard_next(&s, shard)) {
+	if (found) {
 		shard_id_format(shard->id, shard->start, id);
-		if (slice_eq(slice_str(id), text))
-			return true;
+		found = slice_eq(slice_str(id), text) && shard_lives(shard, stream_horizon(r->store));
 	}
-	return false;
+	return rc == ERR_OK && !found ? fault_set(f, MSG_SHARD_NOT_FOUND, SLICE_FMT(text)) : rc;
 }
 
 static enum err position_by_number(struct store_reader *r, const struct shard *shard, struct slice number, bool after,
@@ -27,7 +30,7 @@ static enum err position_by_number(struct store_reader *r, const struct shard *s
 {
 	uint64_t at;
 
-	if (!sequence_parse(number, &at) || at < shard->start)
+	if (!sequence_parse(number, &at) || at < shard->start || (shard->end != 0 && at > shard->end))
 		return fault_set(f, MSG_SEQUENCE_INVALID, SLICE_FMT(number));
 	/* Where a shard begins may be asked for as long as it lives: it means the oldest record. */
 	if (at == shard->start)
@@ -72,11 +75,10 @@ enum err get_shard_iterator(struct store_reader *r, const struct request *req, s
 	unsigned n = 0;
 	enum err rc = stream_find(r, it.arn, &s, &v, f);
 
-	if (rc != ERR_OK)
-		return rc;
-	if (!find_shard(s, id, &shard))
-		return fault_set(f, MSG_SHARD_NOT_FOUND, SLICE_FMT(id));
-	rc = first_position(r, &req->in, &shard, v, &it.position, f);
+	if (rc == ERR_OK)
+		rc = find_shard(r, v, &s, id, &shard, f);
+	if (rc == ERR_OK)
+		rc = first_position(r, &req->in, &shard, v, &it.position, f);
 	if (rc != ERR_OK)
 		return rc;
 	it.shard = shard.id;
@@ -254,14 +256,6 @@ static enum err read_page(struct page *p, struct fault *f)
 	return rc == ERR_OK && p->records.failed ? fault_set(f, MSG_NO_MEMORY) : rc;
 }
 
-static bool shard_by_id(struct stream s, uint32_t id, struct shard *shard)
-{
-	while (stream_shard_next(&s, shard))
-		if (shard->id == id)
-			return true;
-	return false;
-}
-
 static enum err read_request(struct store_reader *r, const struct request *req, struct shard_iterator *it, unsigned *limit,
 	struct fault *f)
 {
@@ -305,14 +299,17 @@ enum err get_records(struct store_reader *r, const struct request *req, struct b
 	struct stream s;
 	struct shard shard;
 	struct page p = { .r = r, .stream = &s };
+	bool found = false;
 	enum err rc = read_request(r, req, &it, &p.limit, f);
 
 	if (rc == ERR_OK)
 		rc = stream_find(r, it.arn, &s, &p.view, f);
+	if (rc == ERR_OK)
+		rc = shard_find(p.view, s.id, it.shard, &shard, &found, f);
+	if (rc == ERR_OK && !found)
+		rc = fault_set(f, MSG_ITERATOR_SHARD);
 	if (rc != ERR_OK)
 		return rc;
-	if (!shard_by_id(s, it.shard, &shard))
-		return fault_set(f, MSG_ITERATOR_SHARD);
 	p.shard = it.shard;
 	p.position = it.position;
 	buf_init(&p.records);

@@ -11,7 +11,7 @@
 
 #include "store/streams.h"
 
-enum { ITERATOR_VERSION = 1, ITERATOR_PLAIN = 21, ITERATOR_BYTES = 29, ITERATOR_BASE64 = 40 };
+enum { ITERATOR_VERSION = 1, ITERATOR_PLAIN = 21, ITERATOR_BYTES = 29, ITERATOR_BASE64 = 40, SHARD_ID_LENGTH = 37 };
 #define ITERATOR_MARK SLICE_LIT("|1|")
 
 /* ---- ARNs ---- */
@@ -75,6 +75,24 @@ bool sequence_parse(struct slice text, uint64_t *position)
 void shard_id_format(uint32_t id, uint64_t start, char out[SHARD_ID_TEXT])
 {
 	snprintf(out, SHARD_ID_TEXT, "shardId-%020" PRIu64 "-%08" PRIx32, start >> STREAM_COUNTER_BITS, id);
+}
+
+bool shard_id_parse(struct slice text, uint32_t *id)
+{
+	static const char digits[] = "0123456789abcdef";
+	uint32_t v = 0;
+
+	if (text.n != SHARD_ID_LENGTH || !slice_starts_with(text, SLICE_LIT("shardId-")))
+		return false;
+	for (size_t i = SHARD_ID_LENGTH - 8; i < SHARD_ID_LENGTH; i++) {
+		const char *digit = memchr(digits, text.p[i], sizeof digits - 1);
+
+		if (digit == NULL)
+			return false;
+		v = v << 4 | (uint32_t)(digit - digits);
+	}
+	*id = v;
+	return true;
 }
 
 /* ---- iterators ---- */

@@ -1,4 +1,5 @@
-/* streams_trim - records older than a day leave the engine, by whole buckets; so do streams that ended a day ago.
+/* streams_trim - records older than a day leave the engine, by whole buckets; so do shards that ended, and streams that were
+ * closed, a day ago.
  *
  * All keys of a bucket share their first bytes, so dropping it is one small entry of the log, whatever it holds; the
  * engine frees the space between its checkpoints. Writers wait for nothing. */
@@ -6,25 +7,40 @@
 #include "store/keeper.h"
 #include "store/streams.h"
 
-enum { SHARD_KEY = 4 };
+enum { SHARD_KEY = 4, PAGE = 64 };
 
-/* What one write takes away: keys, each a msgpack bin. Never much: a bucket of a shard in 17 minutes. */
+/* What is to go: keys, each a msgpack bin. */
 struct trim {
 	struct buf prefixes, rows;
 };
 
+/* The writer takes away a page of them. */
+struct trim_page {
+	struct mp keys;
+	void (*forget)(struct engine *e, struct slice key);
+};
+
 static enum err trim_apply(struct write_batch *b, struct store_write *w)
 {
-	const struct trim *trim = w->plan->control;
-	struct mp prefixes = mp_open(buf_slice(&trim->prefixes)), rows = mp_open(buf_slice(&trim->rows));
+	struct trim_page *p = w->plan->control;
 	struct write_txn t;
 
 	write_txn_begin(&t, b, w->req->arena);
-	while (!mp_at_end(&prefixes))
-		engine_drop_prefix(b->store->engine, mp_bin(&prefixes));
-	while (!mp_at_end(&rows))
-		engine_del(b->store->engine, mp_bin(&rows));
+	for (unsigned i = 0; i < PAGE && !mp_at_end(&p->keys); i++)
+		p->forget(b->store->engine, mp_bin(&p->keys));
 	return write_txn_commit(&t, &w->fault);
+}
+
+static enum err trim_all(struct keeper *k, const struct buf *keys, void (*forget)(struct engine *e, struct slice key))
+{
+	struct trim_page p = { mp_open(buf_slice(keys)), forget };
+	enum err rc = keys->failed ? ERR_NO_MEMORY : ERR_OK;
+
+	while (rc == ERR_OK && !mp_at_end(&p.keys)) {
+		rc = keeper_stopping(k) ? ERR_UNAVAILABLE : own_write_run(&k->write, &k->arena, trim_apply, &p);
+		arena_reset(&k->arena);
+	}
+	return rc;
 }
 
 /* ---- what there is to trim ---- */
@@ -77,23 +93,38 @@ static enum err survey_shard(struct survey *s, uint32_t shard, struct fault *f)
 	return rc;
 }
 
+/* Nothing of the shard is read any more. */
+static void drop_shard(struct survey *s, uint32_t stream, uint32_t shard)
+{
+	uint8_t key[SHARD_ROW_KEY];
+
+	drop(s, shard, 0, SHARD_KEY);
+	mp_put_bin(&s->trim->rows, shard_row_key(stream, shard, key));
+}
+
 static enum err survey_stream(struct survey *s, struct slice key, struct slice row, struct fault *f)
 {
 	struct stream stream;
 	struct shard shard;
-	enum err rc = ERR_OK;
+	struct cursor *c = NULL;
+	bool got = true;
 
 	if (!stream_decode(row, &stream))
 		return fault_set(f, MSG_CATALOG_DAMAGED);
-	if (!stream_gone(s->keeper->store, &stream)) {
-		while (rc == ERR_OK && stream_shard_next(&stream, &shard))
+	bool gone = stream_gone(s->keeper->store, &stream);
+	enum err rc = shards_open(s->view, stream.id, 0, &c, f);
+
+	while (rc == ERR_OK && (rc = shards_next(c, &shard, &got, f)) == ERR_OK && got) {
+		if (gone || !shard_lives(&shard, s->until))
+			drop_shard(s, stream.id, shard.id);
+		else
 			rc = survey_shard(s, shard.id, f);
-		return rc;
 	}
-	while (stream_shard_next(&stream, &shard))
-		drop(s, shard.id, 0, SHARD_KEY);
-	mp_put_bin(&s->trim->rows, key);
-	return ERR_OK;
+	cursor_close(&c);
+	/* Last: without it the shards could not be found again. */
+	if (rc == ERR_OK && gone)
+		mp_put_bin(&s->trim->rows, key);
+	return rc;
 }
 
 static enum err survey_all(struct survey *s, struct fault *f)
@@ -135,14 +166,13 @@ void streams_trim(struct keeper *k)
 		rc = survey_all(&s, NULL);
 		view_close(&s.view);
 	}
-	if (trim.prefixes.failed || trim.rows.failed)
-		rc = ERR_NO_MEMORY;
-	if (rc == ERR_OK && trim.prefixes.n + trim.rows.n != 0)
-		rc = own_write_run(&k->write, &k->arena, trim_apply, &trim);
+	if (rc == ERR_OK)
+		rc = trim_all(k, &trim.prefixes, engine_drop_prefix);
+	if (rc == ERR_OK)
+		rc = trim_all(k, &trim.rows, engine_del);
 	/* Dropped keys may be seen until the engine has freed them: not to be dropped again. */
 	if (rc == ERR_OK)
 		k->trimmed = until;
 	buf_release(&trim.prefixes);
 	buf_release(&trim.rows);
-	arena_reset(&k->arena);
 }

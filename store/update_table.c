@@ -103,7 +103,7 @@ static enum err change_stream(struct change *c, struct fault *f)
 		return fault_set(f, MSG_STREAM_NONE, SLICE_FMT(name));
 	c->spec.m[CreateTableInput_StreamSpecification] = enable ? bytes : SLICE_NONE;
 	if (enable)
-		return stream_open(c->txn, &c->spec, &c->draft.facts, f);
+		return stream_open(c->txn, &c->spec, c->draft.id, &c->draft.facts, f);
 	c->draft.facts.shards = 0;
 	return stream_close(c->txn, c->old, f);
 }

@@ -1,4 +1,4 @@
-/* fuzz_stream_text - what clients send back to us of streams: ARNs, iterators, sequence numbers. Nothing is trusted, and
+/* fuzz_stream_text - what clients send back to us of streams: ARNs, iterators, shards, sequence numbers. Nothing is trusted, and
  * what is accepted is written again as it was. */
 #include <stdlib.h>
 
@@ -12,6 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct shard_iterator it, again;
 	struct arena a;
 	uint64_t position, twice;
+	uint32_t id;
 
 	arena_init(&a, 0);
 	if (stream_arn_parse(text, &table, &label) && (table.n == 0 || label.n == 0 || table.n + label.n > size))
@@ -21,6 +22,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		sequence_format(position, number);
 		if (!sequence_parse(slice_str(number), &twice) || twice != position)
+			abort();
+	}
+	if (shard_id_parse(text, &id)) {
+		char written[SHARD_ID_TEXT];
+
+		shard_id_format(id, 0, written);
+		if (memcmp(written + strlen(written) - 8, text.p + text.n - 8, 8) != 0)
 			abort();
 	}
 	if (shard_iterator_parse(text, &a, &it)) {

@@ -5,110 +5,7 @@
 #include <unistd.h>
 
 #include "store/streams.h"
-#include "tests/unit/store/fixture.h"
-
-enum { TEXT_MAX = 2100, HOUR_MS = 60 * 60 * 1000 };
-
-/* The string that follows `"name":"` for the nth time (from 0); false if there is none. */
-static bool text_of(const char *json, const char *name, unsigned nth, char out[TEXT_MAX])
-{
-	char mark[64];
-	const char *at = json;
-
-	snprintf(mark, sizeof mark, "\"%s\":\"", name);
-	for (unsigned i = 0; (at = strstr(at, mark)) != NULL; i++) {
-		at += strlen(mark);
-		if (i < nth)
-			continue;
-		size_t n = strcspn(at, "\"");
-
-		cr_assert_lt(n, TEXT_MAX);
-		memcpy(out, at, n);
-		out[n] = '\0';
-		return true;
-	}
-	return false;
-}
-
-static unsigned count_of(const char *json, const char *what)
-{
-	unsigned n = 0;
-
-	for (const char *at = json; (at = strstr(at, what)) != NULL; at += strlen(what))
-		n++;
-	return n;
-}
-
-static const char *fmt(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static const char *fmt(const char *format, ...)
-{
-	static char text[4 * TEXT_MAX];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof text, format, ap);
-	va_end(ap);
-	return text;
-}
-
-/* A stream under test: its names are read from DescribeStream. */
-struct followed {
-	struct fixture *fx;
-	char arn[TEXT_MAX], shard[TEXT_MAX];
-};
-
-static void create(struct fixture *fx, const char *table, const char *view)
-{
-	ok(fx, "CreateTable", fmt("{'TableName':'%s','KeySchema':[{'AttributeName':'p','KeyType':'HASH'},"
-		"{'AttributeName':'c','KeyType':'RANGE'}],'AttributeDefinitions':[{'AttributeName':'p','AttributeType':'S'},"
-		"{'AttributeName':'c','AttributeType':'N'}],'BillingMode':'PAY_PER_REQUEST',"
-		"'StreamSpecification':{'StreamEnabled':true,'StreamViewType':'%s'}}", table, view), NULL);
-}
-
-static void follow(struct followed *s, struct fixture *fx, const char *table)
-{
-	s->fx = fx;
-	struct outcome o = run(fx, "DescribeTable", fmt("{'TableName':'%s'}", table));
-
-	cr_assert(text_of(o.json, "LatestStreamArn", 0, s->arn), "%s", o.json);
-	o = run(fx, "DescribeStream", fmt("{'StreamArn':'%s'}", s->arn));
-	cr_assert(text_of(o.json, "ShardId", 0, s->shard), "%s", o.json);
-	cr_assert_geq(strlen(s->shard), 28);
-	cr_assert_leq(strlen(s->shard), 65);
-}
-
-static void iterator_of(struct followed *s, const char *type, const char *number, char out[TEXT_MAX])
-{
-	struct outcome o = run(s->fx, "GetShardIterator", number == NULL
-		? fmt("{'StreamArn':'%s','ShardId':'%s','ShardIteratorType':'%s'}", s->arn, s->shard, type)
-		: fmt("{'StreamArn':'%s','ShardId':'%s','ShardIteratorType':'%s','SequenceNumber':'%s'}", s->arn, s->shard, type, number));
-
-	cr_assert_eq(o.code, ERR_OK, "%s", o.json);
-	cr_assert(text_of(o.json, "ShardIterator", 0, out));
-}
-
-/* GetRecords; it moves on, or becomes empty at the shard's end. */
-static struct outcome read_on(struct followed *s, char it[TEXT_MAX], unsigned limit)
-{
-	struct outcome o = run(s->fx, "GetRecords", fmt("{'ShardIterator':'%s','Limit':%u}", it, limit));
-
-	if (o.code == ERR_OK && !text_of(o.json, "NextShardIterator", 0, it))
-		it[0] = '\0';
-	return o;
-}
-
-static struct outcome read_all(struct followed *s)
-{
-	char it[TEXT_MAX];
-
-	iterator_of(s, "TRIM_HORIZON", NULL, it);
-	return read_on(s, it, 1000);
-}
-
-static void put(struct fixture *fx, const char *table, int c, const char *more)
-{
-	ok(fx, "PutItem", fmt("{'TableName':'%s','Item':{'p':{'S':'a'},'c':{'N':'%d'}%s}}", table, c, more), NULL);
-}
+#include "tests/unit/store/streams_support.h"
 
 /* ---- what records hold ---- */
 
@@ -324,6 +221,16 @@ Test(streams, numbers_and_texts)
 	cr_assert_eq(p, 7);
 	cr_assert_not(sequence_parse(SLICE_LIT(""), &p));
 	cr_assert_not(sequence_parse(SLICE_LIT("12a"), &p));
+
+	char id[SHARD_ID_TEXT];
+	uint32_t number = 0;
+
+	shard_id_format(0xdeadbeef, UINT64_MAX, id);
+	cr_assert(shard_id_parse(slice_str(id), &number));
+	cr_assert_eq(number, 0xdeadbeef);
+	cr_assert_not(shard_id_parse(slice_of(id, strlen(id) - 1), &number));
+	cr_assert_not(shard_id_parse(SLICE_LIT("shardId-00000000000000000000-0000000g"), &number));
+	cr_assert_not(shard_id_parse(SLICE_LIT("shardid-00000000000000000000-00000000"), &number));
 }
 
 Test(streams, pages_are_bounded_in_bytes)
