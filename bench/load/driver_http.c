@@ -31,24 +31,27 @@ static void make_form(struct form *f, const char *host, const char *target, cons
 	f->id_at = FORM_NONE;
 }
 
-static void http_prepare(struct driver_state *s, const char *host, size_t item_bytes)
+static void http_prepare(struct driver_state *s, const struct load_opts *o)
 {
 	size_t overhead = 1 + KEY_BYTES + 1;
 	struct buf body;
 
 	buf_init(&body);
-	buf_printf(&body, "{\"TableName\":\"" LOAD_TABLE "\",\"Key\":" KEY_JSON "}}");
-	make_form(&s->read, host, "GetItem", &body);
+	buf_printf(&body, "{\"TableName\":\"%s\",\"Key\":" KEY_JSON "}}", o->table);
+	make_form(&s->read, o->host, "GetItem", &body);
 	buf_clear(&body);
-	buf_printf(&body, "{\"TableName\":\"" LOAD_TABLE "\",\"Item\":" KEY_JSON ",\"v\":{\"S\":\"");
-	value_put_filler(&body, item_bytes > overhead ? item_bytes - overhead : 0);
+	buf_printf(&body, "{\"TableName\":\"%s\",\"Item\":" KEY_JSON ",", o->table);
+	if (o->expire != 0)
+		buf_printf(&body, "\"t\":{\"N\":\"%lld\"},", (long long)o->expire);
+	buf_printf(&body, "\"v\":{\"S\":\"");
+	value_put_filler(&body, o->item_bytes > overhead ? o->item_bytes - overhead : 0);
 	buf_printf(&body, "\"}}}");
-	make_form(&s->write, host, "PutItem", &body);
+	make_form(&s->write, o->host, "PutItem", &body);
 	buf_clear(&body);
-	buf_printf(&body, "{\"TableName\":\"" LOAD_TABLE "\",\"BillingMode\":\"PAY_PER_REQUEST\","
+	buf_printf(&body, "{\"TableName\":\"%s\",\"BillingMode\":\"PAY_PER_REQUEST\","
 		"\"KeySchema\":[{\"AttributeName\":\"k\",\"KeyType\":\"HASH\"}],"
-		"\"AttributeDefinitions\":[{\"AttributeName\":\"k\",\"AttributeType\":\"S\"}]}");
-	put_http(&s->setup, host, "CreateTable", &body);
+		"\"AttributeDefinitions\":[{\"AttributeName\":\"k\",\"AttributeType\":\"S\"}]}", o->table);
+	put_http(&s->setup, o->host, "CreateTable", &body);
 	buf_release(&body);
 }
 

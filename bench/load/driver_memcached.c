@@ -7,13 +7,12 @@
 
 #include <stdlib.h>
 
-static void memcached_prepare(struct driver_state *s, const char *host, size_t item_bytes)
+static void memcached_prepare(struct driver_state *s, const struct load_opts *o)
 {
-	(void)host;
 	buf_put(&s->read.bytes, " ################", 1 + KEY_BYTES);
 	s->read.key_at = 1;
-	buf_printf(&s->write.bytes, "set ################ 0 0 %zu\r\n", item_bytes);
-	value_put_filler(&s->write.bytes, item_bytes);
+	buf_printf(&s->write.bytes, "set ################ 0 0 %zu\r\n", o->item_bytes);
+	value_put_filler(&s->write.bytes, o->item_bytes);
 	buf_put(&s->write.bytes, "\r\n", 2);
 	s->write.key_at = 4;
 	s->read.id_at = s->write.id_at = FORM_NONE;

@@ -16,17 +16,27 @@ static size_t hole_of(const struct buf *b)
 	return FORM_NONE;
 }
 
-/* {"k": key} or {"k": key, "v": filler}, of item_bytes by DynamoDB's rule. */
-static void put_item(struct buf *b, size_t item_bytes)
+/* {"k": key} */
+static void put_key(struct buf *b)
 {
-	size_t overhead = 1 + KEY_BYTES + 1, fill = item_bytes > overhead ? item_bytes - overhead : 0;
-	struct buf v;
-
-	mp_put_map(b, item_bytes > 0 ? 2 : 1);
+	mp_put_map(b, 1);
 	mp_put_str(b, SLICE_LIT("k"));
 	mp_put_str(b, SLICE_LIT("################"));
-	if (item_bytes == 0)
-		return;
+}
+
+/* {"k": key, "v": filler}, of item_bytes by DynamoDB's rule; and "t", if it expires. */
+static void put_item(struct buf *b, const struct load_opts *o)
+{
+	size_t overhead = 1 + KEY_BYTES + 1, fill = o->item_bytes > overhead ? o->item_bytes - overhead : 0;
+	struct buf v;
+
+	mp_put_map(b, o->expire != 0 ? 3 : 2);
+	mp_put_str(b, SLICE_LIT("k"));
+	mp_put_str(b, SLICE_LIT("################"));
+	if (o->expire != 0) {
+		mp_put_str(b, SLICE_LIT("t"));
+		value_put_int(b, o->expire);
+	}
 	buf_init(&v);
 	value_put_filler(&v, fill);
 	mp_put_str(b, SLICE_LIT("v"));
@@ -34,22 +44,23 @@ static void put_item(struct buf *b, size_t item_bytes)
 	buf_release(&v);
 }
 
-static void make_request(struct form *f, enum op op, unsigned item_member, unsigned table_member, size_t item_bytes)
+static void make_request(struct form *f, enum op op, unsigned item_member, unsigned table_member, struct slice item,
+	const char *table)
 {
 	size_t at = frame_begin(&f->bytes, FRAME_REQUEST, (uint8_t)op, 0), rec;
 	unsigned n = 0;
 
 	rec = record_begin(&f->bytes);
 	record_key(&f->bytes, &n, item_member);
-	put_item(&f->bytes, item_bytes);
-	record_put_str(&f->bytes, &n, table_member, SLICE_LIT(LOAD_TABLE));
+	buf_put_slice(&f->bytes, item);
+	record_put_str(&f->bytes, &n, table_member, slice_str(table));
 	record_end(&f->bytes, rec, n);
 	frame_end(&f->bytes, at);
 	f->id_at = AT_ID;
 	f->key_at = hole_of(&f->bytes);
 }
 
-static void make_setup(struct buf *b)
+static void make_setup(struct buf *b, const char *table)
 {
 	size_t at = frame_begin(b, FRAME_REQUEST, OP_CreateTable, 1), rec = record_begin(b), in;
 	unsigned n = 0, m = 0;
@@ -68,41 +79,44 @@ static void make_setup(struct buf *b)
 	record_put_str(b, &m, KeySchemaElement_AttributeName, SLICE_LIT("k"));
 	record_put_str(b, &m, KeySchemaElement_KeyType, SLICE_LIT("HASH"));
 	record_end(b, in, m);
-	record_put_str(b, &n, CreateTableInput_TableName, SLICE_LIT(LOAD_TABLE));
+	record_put_str(b, &n, CreateTableInput_TableName, slice_str(table));
 	record_end(b, rec, n);
 	frame_end(b, at);
 }
 
-static void make_forms(struct driver_state *s, size_t item_bytes)
+/* Gives the length of an item. */
+static size_t make_forms(struct driver_state *s, const struct load_opts *o)
 {
-	make_request(&s->read, OP_GetItem, GetItemInput_Key, GetItemInput_TableName, 0);
-	make_request(&s->write, OP_PutItem, PutItemInput_Item, PutItemInput_TableName, item_bytes);
+	struct buf b;
+	size_t n;
+
+	buf_init(&b);
+	put_key(&b);
+	make_request(&s->read, OP_GetItem, GetItemInput_Key, GetItemInput_TableName, buf_slice(&b), o->table);
+	buf_clear(&b);
+	put_item(&b, o);
+	make_request(&s->write, OP_PutItem, PutItemInput_Item, PutItemInput_TableName, buf_slice(&b), o->table);
+	n = b.n;
+	buf_release(&b);
+	return n;
 }
 
-static void msgpack_prepare(struct driver_state *s, const char *host, size_t item_bytes)
+static void msgpack_prepare(struct driver_state *s, const struct load_opts *o)
 {
 	struct hello h = { FRAME_VERSION, 0, FRAME_MAX, SLICE_LIT("dynax-bench/" DYNAX_VERSION) };
 
-	(void)host;
-	make_forms(s, item_bytes);
+	make_forms(s, o);
 	frame_put_hello(&s->greeting, &h);
-	make_setup(&s->setup);
+	make_setup(&s->setup, o->table);
 }
 
-static void echo_prepare(struct driver_state *s, const char *host, size_t item_bytes)
+static void echo_prepare(struct driver_state *s, const struct load_opts *o)
 {
-	struct buf item;
-	size_t answer;
-
-	(void)host;
-	make_forms(s, item_bytes);
-	buf_init(&item);
-	put_item(&item, item_bytes);
 	/* A record of one member around the item, behind the header; an answer to a put has an empty record. */
-	answer = FRAME_HEADER + 2 + item.n;
+	size_t answer = FRAME_HEADER + 2 + make_forms(s, o);
+
 	frame_set_deadline(&s->read.bytes, 0, (uint32_t)answer);
 	frame_set_deadline(&s->write.bytes, 0, FRAME_HEADER + 1);
-	buf_release(&item);
 }
 
 static struct slice error_text(const struct frame *fr)

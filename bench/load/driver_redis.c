@@ -17,11 +17,10 @@ static void make_form(struct form *f, const char *head, const char *tail, size_t
 	}
 }
 
-static void redis_prepare(struct driver_state *s, const char *host, size_t item_bytes)
+static void redis_prepare(struct driver_state *s, const struct load_opts *o)
 {
-	(void)host;
 	make_form(&s->read, "*2\r\n$3\r\nGET\r\n$16\r\n", "\r\n", 0);
-	make_form(&s->write, "*3\r\n$3\r\nSET\r\n$16\r\n", "\r\n", item_bytes);
+	make_form(&s->write, "*3\r\n$3\r\nSET\r\n$16\r\n", "\r\n", o->item_bytes);
 }
 
 static enum reply_status redis_reply(struct driver_conn *c, struct slice *in, uint32_t *slot, struct slice *text)

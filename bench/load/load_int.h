@@ -8,10 +8,11 @@
 #ifndef DYNAX_BENCH_LOAD_INT_H
 #define DYNAX_BENCH_LOAD_INT_H
 
+#include <stdio.h>
+
 #include "protocol/buf.h"
 
-enum { KEY_BYTES = 16, DEPTH_MAX = 1024, CONNECTIONS_MAX = 1024, VALUE_MAX = 400 * 1024 };
-#define LOAD_TABLE "bench"
+enum { KEY_BYTES = 16, DEPTH_MAX = 1024, CONNECTIONS_MAX = 1024, VALUE_MAX = 400 * 1024, TABLE_NAME_MAX = 255 };
 
 /* ---- latencies (hist.c): log-linear, under 1 % wide buckets, 1 ns to 18 minutes ---- */
 
@@ -65,13 +66,15 @@ struct driver_conn {
 	uint32_t first, groups;
 };
 
+struct load_opts;
+
 enum reply_status { REPLY_MORE, REPLY_HIT, REPLY_MISS, REPLY_ERROR, REPLY_SKIP, REPLY_BAD };
 
 struct driver {
 	const char *name;
 	uint16_t port;            /* where such a server usually listens */
 	bool tagged;              /* replies carry the slot; else they come in order */
-	void (*prepare)(struct driver_state *s, const char *host, size_t item_bytes);
+	void (*prepare)(struct driver_state *s, const struct load_opts *o);
 	/* Append n requests. */
 	void (*encode)(const struct driver_state *s, struct driver_conn *c, struct buf *out, const struct load_op *op, unsigned n);
 	/* Take one reply off the front of `in`: HIT, MISS (empty: a read of nothing, a write done), ERROR; SKIP: something
@@ -94,6 +97,8 @@ struct load_opts {
 	const struct driver *driver;
 	char host[256];
 	uint16_t port;
+	char table[TABLE_NAME_MAX + 1];     /* of DynamoDB's protocols, as is */
+	int64_t expire;           /* number `t` of written items, 0 = they have none */
 	unsigned connections, depth;
 	size_t item_bytes;
 	uint64_t keys, seed;
@@ -104,6 +109,7 @@ struct load_opts {
 	bool load;                /* make the table and write every key first */
 	bool load_only;
 	int server_pid;
+	FILE *samples;            /* NULL, or where each answer gets a line */
 	bool json;
 };
 

@@ -205,11 +205,20 @@ static void note_error(struct load *l, struct slice text)
 		snprintf(l->r->error, sizeof(l->r->error), "%.*s", SLICE_FMT(text));
 }
 
+/* When it was due on the monotonic clock, and how long it took, ns; r or w, or e for an error. */
+static void sample(FILE *out, const struct flight *f, enum reply_status st, uint64_t now)
+{
+	fprintf(out, "%llu %llu %c\n", (unsigned long long)f->intended, (unsigned long long)(now - f->intended),
+		st == REPLY_ERROR ? 'e' : f->write ? 'w' : 'r');
+}
+
 static void count(struct load *l, const struct flight *f, enum reply_status st, struct slice text, uint64_t now)
 {
 	bool in_window = now >= l->window && (l->end == 0 || now < l->end);
 
 	l->finished++;
+	if (l->o->samples != NULL && !l->filling)
+		sample(l->o->samples, f, st, now);
 	if (st == REPLY_ERROR) {
 		note_error(l, text);
 		l->r->errors++;
@@ -401,7 +410,7 @@ static bool load_open(struct load *l, const struct load_opts *o, struct load_rep
 	*l = (struct load){ .o = o, .r = r, .epoll = epoll_create1(EPOLL_CLOEXEC) };
 	memset(r, 0, sizeof(*r));
 	keys_init(&l->keys, o->keys, o->theta, o->seed);
-	o->driver->prepare(&l->state, o->host, o->item_bytes);
+	o->driver->prepare(&l->state, o);
 	form_find_stamp(&l->state.read);
 	form_find_stamp(&l->state.write);
 	l->conn = calloc(o->connections, sizeof(*l->conn));

@@ -13,6 +13,8 @@ static const char help[] =
 	"usage: dynax bench [options]\n\n"
 	"  --protocol NAME          msgpack (default), http, redis, memcached, echo\n"
 	"  --endpoint HOST:PORT     default 127.0.0.1 and the protocol's usual port\n"
+	"  --table NAME             default bench\n"
+	"  --expire SECOND          items are written with this number as attribute t\n"
 	"  --connections N          default 16\n"
 	"  --depth N                requests under way on each; default 1\n"
 	"  --item-size BYTES        default 100\n"
@@ -26,11 +28,13 @@ static const char help[] =
 	"  --load-only              that, and no more\n"
 	"  --server-pid PID         measure this process' CPU time\n"
 	"  --seed N                 of the choice of keys\n"
+	"  --samples FILE           a line for each answer: when it was due (monotonic clock) and latency, ns; r, w or e (error)\n"
 	"  --json                   print one object\n";
 
 enum {
 	OPT_PROTOCOL = 1, OPT_ENDPOINT, OPT_CONNECTIONS, OPT_DEPTH, OPT_ITEM_SIZE, OPT_KEYS, OPT_READ_RATIO, OPT_DISTRIBUTION,
-	OPT_RATE, OPT_DURATION, OPT_REQUESTS, OPT_WARMUP, OPT_LOAD, OPT_LOAD_ONLY, OPT_SERVER_PID, OPT_SEED, OPT_JSON, OPT_HELP
+	OPT_RATE, OPT_DURATION, OPT_REQUESTS, OPT_WARMUP, OPT_LOAD, OPT_LOAD_ONLY, OPT_SERVER_PID, OPT_SEED, OPT_JSON,
+	OPT_TABLE, OPT_EXPIRE, OPT_SAMPLES, OPT_HELP
 };
 
 static const struct option options[] = {
@@ -42,7 +46,9 @@ static const struct option options[] = {
 	{ "requests", required_argument, NULL, OPT_REQUESTS }, { "warmup", required_argument, NULL, OPT_WARMUP },
 	{ "load", no_argument, NULL, OPT_LOAD }, { "load-only", no_argument, NULL, OPT_LOAD_ONLY },
 	{ "server-pid", required_argument, NULL, OPT_SERVER_PID }, { "seed", required_argument, NULL, OPT_SEED },
-	{ "json", no_argument, NULL, OPT_JSON }, { "help", no_argument, NULL, OPT_HELP }, { NULL, 0, NULL, 0 },
+	{ "json", no_argument, NULL, OPT_JSON }, { "table", required_argument, NULL, OPT_TABLE },
+	{ "expire", required_argument, NULL, OPT_EXPIRE }, { "samples", required_argument, NULL, OPT_SAMPLES },
+	{ "help", no_argument, NULL, OPT_HELP }, { NULL, 0, NULL, 0 },
 };
 
 static bool wrong(const char *option, const char *value)
@@ -72,6 +78,14 @@ static bool take_endpoint(struct load_opts *o, const char *text)
 	if (colon != NULL && !number("endpoint", colon + 1, 1, 65535, &port))
 		return false;
 	o->port = (uint16_t)port;
+	return true;
+}
+
+static bool take_table(struct load_opts *o, const char *text)
+{
+	if (*text == '\0' || strlen(text) > TABLE_NAME_MAX)
+		return wrong("table", text);
+	memcpy(o->table, text, strlen(text) + 1);
 	return true;
 }
 
@@ -109,6 +123,13 @@ static bool take(struct load_opts *o, int option, const char *text)
 		return take_endpoint(o, text);
 	case OPT_DISTRIBUTION:
 		return take_distribution(o, text);
+	case OPT_TABLE:
+		return take_table(o, text);
+	case OPT_SAMPLES:
+		o->samples = fopen(text, "w");
+		return o->samples != NULL ? true : wrong(name, text);
+	case OPT_EXPIRE:
+		return number(name, text, 1, 1e15, &v) ? (o->expire = (int64_t)v, true) : false;
 	case OPT_CONNECTIONS:
 		return number(name, text, 1, CONNECTIONS_MAX, &v) ? (o->connections = (unsigned)v, true) : false;
 	case OPT_DEPTH:
@@ -204,8 +225,8 @@ static int run(const struct load_opts *o)
 
 int load_main(int argc, char **argv)
 {
-	struct load_opts o = { .driver = &driver_msgpack, .host = "127.0.0.1", .connections = 16, .depth = 1, .item_bytes = 100,
-		.keys = 100000, .seed = 1, .read_ratio = 1, .seconds = 5, .warmup = 1 };
+	struct load_opts o = { .driver = &driver_msgpack, .host = "127.0.0.1", .table = "bench", .connections = 16, .depth = 1,
+		.item_bytes = 100, .keys = 100000, .seed = 1, .read_ratio = 1, .seconds = 5, .warmup = 1 };
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -224,5 +245,10 @@ int load_main(int argc, char **argv)
 		o.port = o.driver->port;
 	if (o.requests != 0)
 		o.warmup = 0;
-	return run(&o);
+	c = run(&o);
+	if (o.samples != NULL && fclose(o.samples) != 0) {
+		fprintf(stderr, "dynax bench: the samples could not be written\n");
+		c = 1;
+	}
+	return c;
 }

@@ -106,7 +106,8 @@ def test_nobody_there():
 
 @pytest.mark.parametrize("protocol,depth,more", [
     ("msgpack", 1, []), ("msgpack", 16, ["--distribution", "zipf"]), ("http", 1, []), ("http", 4, ["--read-ratio", "0.5"]),
-    ("msgpack", 4, ["--rate", "1000", "--read-ratio", "0.9"]),
+    ("msgpack", 4, ["--rate", "1000", "--read-ratio", "0.9"]), ("http", 2, ["--table", "with-time", "--expire", "9999999999"]),
+    ("msgpack", 1, ["--table", "with-time", "--expire", "9999999999"]),
 ])
 def test_load_generator(dynax, protocol, depth, more):
     endpoint = "%s:%d" % (dynax.http if protocol == "http" else dynax.msgpack)
@@ -118,6 +119,16 @@ def test_load_generator(dynax, protocol, depth, more):
     assert got["ops"] > 100 and got["errors"] == 0 and got["misses"] == 0
     assert 0 < got["p50_us"] <= got["p99_us"] <= got["p999_us"]
     assert got["server_cpu_us_per_op"] > 0 or "--rate" in more    # 0 if all the time was one pause of the generator
+
+
+def test_samples_are_the_answers(dynax, tmp_path):
+    done = subprocess.run([DYNAX, "bench", "--endpoint", "%s:%d" % dynax.msgpack, "--keys", "300", "--load",
+                           "--requests", "500", "--read-ratio", "0.5", "--samples", str(tmp_path / "s"), "--json"], capture_output=True, text=True,
+                          timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [line.split() for line in (tmp_path / "s").read_text().splitlines()]
+    assert len(lines) == json.loads(done.stdout)["ops"] == 500 and {kind for _, _, kind in lines} == {"r", "w"}
+    assert max(int(ns) for _, ns, _ in lines) < 60e9
 
 
 def test_installed_library(dynax, run, tmp_path):
