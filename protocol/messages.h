@@ -378,6 +378,20 @@
 #define MSG_DECREASES ERR_LIMIT_EXCEEDED, "Subscriber limit exceeded: Provisioned throughput decreases are limited within a " \
 	"given UTC day. After the first 4 decreases, each subsequent decrease in the same UTC day can be performed at most once " \
 	"every 3600 seconds. Number of decreases today: %u. Last decrease at %s. Next decrease can be made at %s"
+#define MSG_SWITCHES ERR_LIMIT_EXCEEDED, "Subscriber limit exceeded: Update to PayPerRequest mode are limited to %u times in 1 " \
+	"day(s). Last update at %s. Next update can be made at %s"
+#define TEXT_MAXIMUM_PROVISIONED TABLE_INVALID "%s for OnDemandThroughput cannot be specified "
+#define MSG_MAXIMUM_PROVISIONED TEXT_MAXIMUM_PROVISIONED "when table BillingMode is PROVISIONED."
+#define MSG_MAXIMUM_PROVISIONED_NOW TEXT_MAXIMUM_PROVISIONED "when the table BillingMode is PROVISIONED"
+#define MSG_INDEX_MAXIMUM_PROVISIONED TEXT_MAXIMUM_PROVISIONED "for index : %.*s when table BillingMode is PROVISIONED."
+#define MSG_INDEX_MAXIMUM_PROVISIONED_NOW TEXT_MAXIMUM_PROVISIONED "for index : %.*s when the table BillingMode is PROVISIONED"
+#define MSG_MAXIMUM_RANGE TABLE_INVALID "Requested %s for OnDemandThroughput for table is outside of valid range"
+#define MSG_INDEX_MAXIMUM_RANGE TABLE_INVALID "Requested %s for OnDemandThroughput for index : %.*s is outside of valid range"
+#define MSG_WARM_LOWER TABLE_INVALID "Requested %s for WarmThroughput for table is lower than %s"
+#define MSG_INDEX_WARM_LOWER TABLE_INVALID "Requested %s for WarmThroughput for index %.*s is lower than %s"
+#define TEXT_WARM_CURRENT "current WarmThroughput, decreasing WarmThroughput is not supported"
+#define TEXT_WARM_INITIAL "initial throughput for OnDemand. See: https://docs.aws.amazon.com/amazondynamodb/latest/" \
+	"developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
 #define MSG_MAXIMUM_EXCEEDED ERR_THROTTLING, "Throughput exceeds the maximum OnDemandThroughput configured on table or index"
 
 /* ---- engine ---- */

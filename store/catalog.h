@@ -46,6 +46,9 @@ struct partition_row {
 	struct partition part;
 };
 
+/* Switches to on-demand billing that are remembered (switches.h). */
+enum { SWITCHES_KEPT = 4 };
+
 /* What the store knows of a table beside what was asked for. */
 struct catalog_facts {
 	struct slice uuid;
@@ -59,6 +62,7 @@ struct catalog_facts {
 	bool ttl_filling;                /* which does not have all items yet */
 	const struct throughput_past *past;/* of the table and its indexes, in no order; without those never changed */
 	unsigned pasts;
+	uint64_t switched_ms[SWITCHES_KEPT]; /* the oldest first; 0 = none */
 	const struct partition_row *row; /* of what has more than one partition */
 	unsigned rows;
 };

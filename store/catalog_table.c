@@ -1,9 +1,10 @@
 /* catalog_table - a table as the engine keeps it, and back.
  *
- *    array [ format (4), table id, [index ids], [index is being built], uuid, created ms, on demand since ms, stream label | nil,
+ *    array [ format (5), table id, [index ids], [index is being built], uuid, created ms, on demand since ms, stream label | nil,
  *            attribute of time to live | nil, [[open shard's id, first hash]], expiry index id, it is being filled,
  *            [[id, decreases of throughput, last decrease ms, last increase ms]] (from format 3 on),
- *            [[owner, partition id, first hash, it is uncounted]] (from format 4 on), CreateTableInput ]
+ *            [[owner, partition id, first hash, it is uncounted]] (from format 4 on),
+ *            [switches to on demand, ms] (from format 5 on), CreateTableInput ]
  *
  * The CreateTableInput is what was asked for, as changed since by UpdateTable and its like: the one source from which
  * DescribeTable, the key schemas and the indexes are made. Index ids follow its GlobalSecondaryIndexes, then its
@@ -14,7 +15,7 @@
 #include "store/catalog.h"
 #include "store/throughput.h"
 
-enum { FORMAT = 4, FORMAT_OLDEST = 2, FIELDS_OLDEST = 13, PAST_FIELDS = 4, ROW_FIELDS = 4 };
+enum { FORMAT = 5, FORMAT_OLDEST = 2, FIELDS_OLDEST = 13, PAST_FIELDS = 4, ROW_FIELDS = 4 };
 enum { FIELDS = FIELDS_OLDEST + FORMAT - FORMAT_OLDEST }; /* each format added one */
 
 static void put_optional(struct buf *b, struct slice s)
@@ -77,6 +78,9 @@ void catalog_draft_put(struct buf *out, const struct catalog_draft *d)
 		mp_put_int(out, (int64_t)r->part.from);
 		mp_put_bool(out, r->part.uncounted);
 	}
+	mp_put_array(out, SWITCHES_KEPT);
+	for (unsigned i = 0; i < SWITCHES_KEPT; i++)
+		mp_put_int(out, (int64_t)d->facts.switched_ms[i]);
 	buf_put_slice(out, d->spec);
 }
 
@@ -285,6 +289,15 @@ static bool decode_rows(struct mp *m, struct catalog_table *t)
 	return !m->bad;
 }
 
+static bool decode_switches(struct mp *m, struct catalog_table *t)
+{
+	if (mp_array(m) != SWITCHES_KEPT)
+		return false;
+	for (unsigned i = 0; i < SWITCHES_KEPT; i++)
+		t->facts.switched_ms[i] = mp_uint(m);
+	return !m->bad;
+}
+
 /* The partitions of the table or an index: its rows, or one that is all of it. */
 static bool take_partitions(struct catalog_table *t, uint32_t owner, struct partitions *out)
 {
@@ -337,6 +350,8 @@ static bool decode(struct catalog_table *t)
 	if (format >= 3 && !decode_pasts(&m, t))
 		return false;
 	if (format >= 4 && !decode_rows(&m, t))
+		return false;
+	if (format >= 5 && !decode_switches(&m, t))
 		return false;
 	struct slice spec = mp_skip(&m);
 

@@ -2,6 +2,7 @@
 #include "store/create_table.h"
 
 #include "protocol/messages.h"
+#include "store/units_check.h"
 
 enum { KEYS_MAX = 2 * KEY_ATTRS_MAX, DEFINITIONS_MAX = 2 + (TABLE_GSI_MAX + TABLE_LSI_MAX + 1) * KEYS_MAX };
 #define THROUGHPUT_MAX INT64_C(1000000000000)
@@ -141,6 +142,15 @@ static enum err check_throughput(const struct record *in, struct fault *f)
 	if (read > THROUGHPUT_MAX)
 		return fault_set(f, MSG_UNITS_BOUNDS, (long long)read, "ReadCapacityUnits");
 	return write > THROUGHPUT_MAX ? fault_set(f, MSG_UNITS_BOUNDS, (long long)write, "WriteCapacityUnits") : ERR_OK;
+}
+
+/* Maximum and warm throughput, of the table or of an index. */
+static enum err check_limits(struct slice maximum, struct slice warm, struct slice provisioned, struct slice index, bool on_demand,
+	struct fault *f)
+{
+	enum err rc = maximum_check(maximum, index, on_demand, false, f);
+
+	return rc == ERR_OK ? warm_check_new(warm, index, provisioned, on_demand, f) : rc;
 }
 
 static enum err read_definitions(struct check *c, const struct record *in, unsigned member, struct fault *f)
@@ -293,7 +303,9 @@ static enum err check_global_index(struct check *c, struct slice bytes, struct f
 		return fault_set(f, MSG_INDEX_ON_DEMAND_UNITS, SLICE_FMT(name));
 	if (!c->on_demand && !units)
 		return fault_set(f, MSG_INDEX_PROVISIONED_UNITS, SLICE_FMT(name));
-	return check_index_name(c, name, f);
+	rc = check_limits(x.m[GlobalSecondaryIndex_OnDemandThroughput], x.m[GlobalSecondaryIndex_WarmThroughput],
+		x.m[GlobalSecondaryIndex_ProvisionedThroughput], name, c->on_demand, f);
+	return rc == ERR_OK ? check_index_name(c, name, f) : rc;
 }
 
 static enum err check_global_indexes(struct check *c, const struct record *in, struct fault *f)
@@ -347,6 +359,9 @@ enum err create_table_check(const struct record *in, struct arena *a, struct fau
 	c->on_demand = record_is(in, CreateTableInput_BillingMode, "PAY_PER_REQUEST");
 	enum err rc = check_throughput(in, f);
 
+	if (rc == ERR_OK)
+		rc = check_limits(in->m[CreateTableInput_OnDemandThroughput], in->m[CreateTableInput_WarmThroughput],
+			in->m[CreateTableInput_ProvisionedThroughput], SLICE_NONE, c->on_demand, f);
 	if (rc == ERR_OK)
 		rc = read_definitions(c, in, CreateTableInput_AttributeDefinitions, f);
 	if (rc == ERR_OK)

@@ -9,16 +9,6 @@ enum { FREE_DECREASES = 4, DATE_TEXT = 128 };
 #define DAY_MS UINT64_C(86400000)
 #define WAIT_MS UINT64_C(3600000)
 
-struct units units_of(struct slice throughput)
-{
-	struct record t;
-
-	if (!slice_present(throughput) || !record_open(&t, &shape_ProvisionedThroughput, throughput))
-		return (struct units){ 0, 0 };
-	return (struct units){ record_int(&t, ProvisionedThroughput_ReadCapacityUnits, 0),
-		record_int(&t, ProvisionedThroughput_WriteCapacityUnits, 0) };
-}
-
 const struct throughput_past *throughput_past_of(const struct catalog_facts *facts, uint32_t id)
 {
 	for (unsigned i = 0; i < facts->pasts; i++)

@@ -10,12 +10,7 @@
 #define DYNAX_STORE_DECREASES_H
 
 #include "store/store_int.h"
-
-struct units {
-	int64_t read, write;
-};
-/* From a ProvisionedThroughput; zero if there is none, as on demand. */
-struct units units_of(struct slice throughput);
+#include "store/units.h"
 
 /* A table or index by id; NULL if its throughput was never changed. */
 const struct throughput_past *throughput_past_of(const struct catalog_facts *facts, uint32_t id);

@@ -6,8 +6,6 @@
 #include "protocol/messages.h"
 #include "store/decreases.h"
 
-enum { ON_DEMAND_READ = 12000, ON_DEMAND_WRITE = 4000 }; /* warm throughput of a new on-demand table */
-
 /* ---- pieces ---- */
 
 static void put_copy(struct buf *b, unsigned *n, unsigned id, struct slice bytes)
@@ -63,25 +61,18 @@ static void put_throughput(struct buf *b, const struct store *s, struct units u,
 	record_end(b, at, n);
 }
 
-/* What was asked for, else what the throughput gives. Tables and global indexes have the same three members. */
+/* Tables and global indexes have the same three members. */
 _Static_assert((int)TableWarmThroughputDescription_Status == (int)GlobalSecondaryIndexWarmThroughputDescription_Status
 	&& (int)TableWarmThroughputDescription_ReadUnitsPerSecond
 		== (int)GlobalSecondaryIndexWarmThroughputDescription_ReadUnitsPerSecond, "one writer for both");
 
-static void put_warm(struct buf *b, struct slice asked, struct units u, bool on_demand, const char *status)
+static void put_warm(struct buf *b, struct units warm)
 {
 	unsigned n = 0;
-	struct record w;
-	struct units warm = on_demand ? (struct units){ ON_DEMAND_READ, ON_DEMAND_WRITE } : u;
-
-	if (slice_present(asked) && record_open(&w, &shape_WarmThroughput, asked)) {
-		warm.read = record_int(&w, WarmThroughput_ReadUnitsPerSecond, warm.read);
-		warm.write = record_int(&w, WarmThroughput_WriteUnitsPerSecond, warm.write);
-	}
 	size_t at = record_begin(b);
 
 	record_put_int(b, &n, TableWarmThroughputDescription_ReadUnitsPerSecond, warm.read);
-	put_text(b, &n, TableWarmThroughputDescription_Status, status);
+	put_text(b, &n, TableWarmThroughputDescription_Status, "ACTIVE");
 	record_put_int(b, &n, TableWarmThroughputDescription_WriteUnitsPerSecond, warm.write);
 	record_end(b, at, n);
 }
@@ -97,7 +88,7 @@ static void put_global(struct buf *b, const struct store *s, const struct catalo
 
 	if (!record_open(&x, &shape_GlobalSecondaryIndex, bytes))
 		return; /* the catalog's own bytes: they were opened before */
-	struct units u = units_of(x.m[GlobalSecondaryIndex_ProvisionedThroughput]);
+	struct slice provisioned = x.m[GlobalSecondaryIndex_ProvisionedThroughput];
 	struct slice name = record_str(&x, GlobalSecondaryIndex_IndexName);
 	size_t at = record_begin(b);
 
@@ -112,9 +103,9 @@ static void put_global(struct buf *b, const struct store *s, const struct catalo
 	put_copy(b, &n, GlobalSecondaryIndexDescription_OnDemandThroughput, x.m[GlobalSecondaryIndex_OnDemandThroughput]);
 	put_copy(b, &n, GlobalSecondaryIndexDescription_Projection, x.m[GlobalSecondaryIndex_Projection]);
 	record_key(b, &n, GlobalSecondaryIndexDescription_ProvisionedThroughput);
-	put_throughput(b, s, u, throughput_past_of(&t->facts, index->id));
+	put_throughput(b, s, units_of(provisioned, UNITS_NONE), throughput_past_of(&t->facts, index->id));
 	record_key(b, &n, GlobalSecondaryIndexDescription_WarmThroughput);
-	put_warm(b, x.m[GlobalSecondaryIndex_WarmThroughput], u, t->table.on_demand, "ACTIVE");
+	put_warm(b, units_warm(x.m[GlobalSecondaryIndex_WarmThroughput], provisioned, t->table.on_demand));
 	record_end(b, at, n);
 }
 
@@ -241,7 +232,7 @@ void table_description_put(struct buf *b, const struct store *s, const struct ca
 	bool brief, const struct counters *c)
 {
 	const struct record *spec = &t->spec;
-	struct units u = units_of(spec->m[CreateTableInput_ProvisionedThroughput]);
+	struct slice provisioned = spec->m[CreateTableInput_ProvisionedThroughput];
 	unsigned n = 0;
 	size_t at = record_begin(b);
 
@@ -262,7 +253,7 @@ void table_description_put(struct buf *b, const struct store *s, const struct ca
 		put_locals(b, &n, s, t, c + 1 + t->table.gsis);
 	put_copy(b, &n, TableDescription_OnDemandThroughput, spec->m[CreateTableInput_OnDemandThroughput]);
 	record_key(b, &n, TableDescription_ProvisionedThroughput);
-	put_throughput(b, s, u, throughput_past_of(&t->facts, t->table.id));
+	put_throughput(b, s, units_of(provisioned, UNITS_NONE), throughput_past_of(&t->facts, t->table.id));
 	put_encryption(b, &n, s, t);
 	if (t->streams)
 		put_copy(b, &n, TableDescription_StreamSpecification, spec->m[CreateTableInput_StreamSpecification]);
@@ -273,6 +264,6 @@ void table_description_put(struct buf *b, const struct store *s, const struct ca
 	record_put_int(b, &n, TableDescription_TableSizeBytes, (int64_t)c->bytes);
 	put_text(b, &n, TableDescription_TableStatus, status);
 	record_key(b, &n, TableDescription_WarmThroughput);
-	put_warm(b, spec->m[CreateTableInput_WarmThroughput], u, t->table.on_demand, "ACTIVE");
+	put_warm(b, units_warm(spec->m[CreateTableInput_WarmThroughput], provisioned, t->table.on_demand));
 	record_end(b, at, n);
 }

@@ -10,8 +10,11 @@
 #include "store/decreases.h"
 #include "store/describe.h"
 #include "store/partition.h"
+#include "store/spec.h"
 #include "store/streams.h"
+#include "store/switches.h"
 #include "store/throughput.h"
+#include "store/units_check.h"
 
 /* The table being changed. */
 struct change {
@@ -31,29 +34,33 @@ static enum err no_memory(struct fault *f)
 	return fault_set(f, MSG_NO_MEMORY);
 }
 
-/* ---- throughput and billing ---- */
-
-static bool units(struct slice throughput, int64_t *read, int64_t *write)
+/* Of a global index, in the list as it was. */
+static int index_place(const struct catalog_table *t, struct slice name)
 {
-	struct record t;
-
-	if (!slice_present(throughput) || !record_open(&t, &shape_ProvisionedThroughput, throughput))
-		return false;
-	*read = record_int(&t, ProvisionedThroughput_ReadCapacityUnits, 0);
-	*write = record_int(&t, ProvisionedThroughput_WriteCapacityUnits, 0);
-	return true;
+	for (unsigned i = 0; i < t->table.gsis; i++)
+		if (slice_eq(t->table.index[i].name, name))
+			return (int)i;
+	return SPEC_NOWHERE;
 }
 
-static enum err check_units_change(const struct change *c, struct fault *f)
-{
-	int64_t read, write, old_read = 0, old_write = 0;
+/* ---- throughput and billing ---- */
 
-	if (!units(c->in->m[UpdateTableInput_ProvisionedThroughput], &read, &write) || c->old->table.on_demand)
+static enum err check_units_change(const struct change *c, struct units from, struct units to, struct fault *f)
+{
+	if (c->old->table.on_demand || !units_same(from, to))
 		return ERR_OK;
-	units(c->old->spec.m[CreateTableInput_ProvisionedThroughput], &old_read, &old_write);
-	if (read != old_read || write != old_write)
-		return ERR_OK;
-	return fault_set(f, MSG_UNITS_SAME, (long long)old_read, (long long)read, (long long)old_write, (long long)write);
+	return fault_set(f, MSG_UNITS_SAME, (long long)from.read, (long long)to.read, (long long)from.write, (long long)to.write);
+}
+
+static enum err change_units(struct change *c, struct fault *f)
+{
+	struct slice asked = c->in->m[UpdateTableInput_ProvisionedThroughput];
+	struct units from = units_of(c->spec.m[CreateTableInput_ProvisionedThroughput], UNITS_NONE), to = units_of(asked, UNITS_NONE);
+	enum err rc = check_units_change(c, from, to, f);
+
+	if (rc == ERR_OK && !c->old->table.on_demand)
+		rc = decreases_note(c->txn->batch->store, &c->draft.facts, c->old->table.id, from, to, c->arena, f);
+	return rc == ERR_OK ? spec_set(&c->spec, SPEC_TABLE, SPEC_PROVISIONED, asked, c->arena, f) : rc;
 }
 
 static enum err change_billing(struct change *c, struct fault *f)
@@ -61,27 +68,83 @@ static enum err change_billing(struct change *c, struct fault *f)
 	const struct record *in = c->in;
 	bool units_given = record_has(in, UpdateTableInput_ProvisionedThroughput);
 
-	if (record_has(in, UpdateTableInput_BillingMode))
+	if (record_has(in, UpdateTableInput_BillingMode)) {
 		c->on_demand = record_is(in, UpdateTableInput_BillingMode, "PAY_PER_REQUEST");
+		c->spec.m[CreateTableInput_BillingMode] = in->m[UpdateTableInput_BillingMode];
+	}
 	if (c->on_demand && units_given)
 		return fault_set(f, MSG_ON_DEMAND_UNITS);
 	if (!c->on_demand && c->old->table.on_demand && !units_given)
 		return fault_set(f, MSG_UPDATE_UNITS_MISSING);
-	enum err rc = check_units_change(c, f);
+	if (units_given)
+		return change_units(c, f);
+	if (!c->on_demand || c->old->table.on_demand)
+		return ERR_OK;
+	c->draft.facts.on_demand_since_ms = store_now_ms(c->txn->batch->store);
+	return switches_note(c->txn->batch->store, &c->draft.facts, f);
+}
 
-	if (rc == ERR_OK && units_given && !c->old->table.on_demand)
-		rc = decreases_note(c->txn->batch->store, &c->draft.facts, c->old->table.id,
-			units_of(c->old->spec.m[CreateTableInput_ProvisionedThroughput]),
-			units_of(in->m[UpdateTableInput_ProvisionedThroughput]), c->arena, f);
-	if (rc != ERR_OK)
+/* Members of a maximum that are given replace those that are there. */
+static enum err change_maximum(struct change *c, int place, struct slice index, struct slice asked, struct fault *f)
+{
+	struct units now = units_of(spec_get(&c->spec, place, SPEC_ON_DEMAND), UNITS_NONE), u = units_of(asked, now);
+	enum err rc = maximum_check(asked, index, c->on_demand, true, f);
+	bool ok;
+
+	if (!slice_present(asked) || rc != ERR_OK)
 		return rc;
-	if (record_has(in, UpdateTableInput_BillingMode))
-		c->spec.m[CreateTableInput_BillingMode] = in->m[UpdateTableInput_BillingMode];
-	if (units_given || c->on_demand)
-		c->spec.m[CreateTableInput_ProvisionedThroughput] = in->m[UpdateTableInput_ProvisionedThroughput];
-	if (c->on_demand && !c->old->table.on_demand)
-		c->draft.facts.on_demand_since_ms = store_now_ms(c->txn->batch->store);
-	return ERR_OK;
+	u.read = u.read == MAXIMUM_CLEARED ? 0 : u.read;
+	u.write = u.write == MAXIMUM_CLEARED ? 0 : u.write;
+	struct slice next = units_record(u, c->arena, &ok);
+
+	return ok ? spec_set(&c->spec, place, SPEC_ON_DEMAND, next, c->arena, f) : no_memory(f);
+}
+
+static enum err change_warm(struct change *c, int place, struct slice index, struct slice asked, struct fault *f)
+{
+	struct units now = units_warm(spec_get(&c->old->spec, place, SPEC_WARM), spec_get(&c->old->spec, place, SPEC_PROVISIONED),
+		c->old->table.on_demand);
+	enum err rc = warm_check_change(asked, index, now, f);
+
+	return slice_present(asked) && rc == ERR_OK ? spec_set(&c->spec, place, SPEC_WARM, asked, c->arena, f) : rc;
+}
+
+/* What is provisioned follows the billing mode: nothing on demand, and something for each index otherwise. */
+static enum err settle_units(struct change *c, int place, struct fault *f)
+{
+	enum spec_part gone = c->on_demand ? SPEC_PROVISIONED : SPEC_ON_DEMAND;
+
+	if (c->on_demand == c->old->table.on_demand)
+		return ERR_OK;
+	if (!c->on_demand && !slice_present(spec_get(&c->spec, place, SPEC_PROVISIONED)))
+		return fault_set(f, MSG_UPDATE_INDEX_UNITS, SLICE_FMT(spec_index_name(&c->spec, place)));
+	return spec_set(&c->spec, place, gone, SLICE_NONE, c->arena, f);
+}
+
+/* Warm throughput never goes down: not when less is provisioned, nor when the billing mode changes. */
+static enum err settle_warm(struct change *c, int place, struct fault *f)
+{
+	const struct record *old = &c->old->spec;
+	int before = place == SPEC_TABLE ? SPEC_TABLE : index_place(c->old, spec_index_name(&c->spec, place));
+
+	if (before == SPEC_NOWHERE)
+		return ERR_OK;
+	return spec_raise_warm(&c->spec, place, units_warm(spec_get(old, before, SPEC_WARM), spec_get(old, before, SPEC_PROVISIONED),
+		c->old->table.on_demand), c->on_demand, c->arena, f);
+}
+
+static enum err settle_throughput(struct change *c, struct fault *f)
+{
+	enum err rc = ERR_OK;
+	uint32_t n;
+
+	record_list(&c->spec, CreateTableInput_GlobalSecondaryIndexes, &n);
+	for (int place = SPEC_TABLE; place < (int)n && rc == ERR_OK; place++) {
+		rc = settle_units(c, place, f);
+		if (rc == ERR_OK)
+			rc = settle_warm(c, place, f);
+	}
+	return rc;
 }
 
 /* ---- streams and settings ---- */
@@ -112,10 +175,8 @@ static void change_settings(struct change *c)
 {
 	static const struct { unsigned from, to; } plain[] = {
 		{ UpdateTableInput_DeletionProtectionEnabled, CreateTableInput_DeletionProtectionEnabled },
-		{ UpdateTableInput_OnDemandThroughput, CreateTableInput_OnDemandThroughput },
 		{ UpdateTableInput_SSESpecification, CreateTableInput_SSESpecification },
 		{ UpdateTableInput_TableClass, CreateTableInput_TableClass },
-		{ UpdateTableInput_WarmThroughput, CreateTableInput_WarmThroughput },
 	};
 
 	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
@@ -262,48 +323,6 @@ static bool local_named(const struct catalog_table *t, struct slice name)
 	return false;
 }
 
-static int index_place(const struct catalog_table *t, struct slice name)
-{
-	for (unsigned i = 0; i < t->table.gsis; i++)
-		if (slice_eq(t->table.index[i].name, name))
-			return (int)i;
-	return -1;
-}
-
-/* The list of global indexes with element `skip` left out (or replaced by `with`), and `with` added if skip is -1. */
-static enum err replace_index(struct change *c, int skip, struct slice with, struct fault *f)
-{
-	uint32_t n, kept = 0;
-	struct mp m = record_list(&c->spec, CreateTableInput_GlobalSecondaryIndexes, &n);
-	struct slice list;
-	struct buf b;
-
-	buf_init(&b);
-	size_t at = list_begin(&b);
-
-	for (uint32_t i = 0; i < n; i++) {
-		struct slice bytes = mp_skip(&m);
-
-		if ((int)i == skip)
-			bytes = with;
-		if (slice_present(bytes)) {
-			buf_put_slice(&b, bytes);
-			kept++;
-		}
-	}
-	if (skip < 0) {
-		buf_put_slice(&b, with);
-		kept++;
-	}
-	list_end(&b, at, kept);
-	list = b.failed ? SLICE_NONE : arena_copy(c->arena, buf_slice(&b));
-	buf_release(&b);
-	if (!slice_present(list))
-		return no_memory(f);
-	c->spec.m[CreateTableInput_GlobalSecondaryIndexes] = kept != 0 ? list : SLICE_NONE;
-	return ERR_OK;
-}
-
 /* Ids and states of the draft with place `at` taken out, or opened. */
 static void move_ids(struct catalog_draft *d, unsigned at, bool insert, uint32_t id)
 {
@@ -349,7 +368,7 @@ static enum err create_index(struct change *c, struct slice bytes, struct fault 
 	rc = global_index_check(&c->spec, CreateTableInput_AttributeDefinitions, bytes, c->on_demand, c->arena, f);
 
 	if (rc == ERR_OK)
-		rc = replace_index(c, -1, bytes, f);
+		rc = spec_put_index(&c->spec, SPEC_TABLE, bytes, c->arena, f);
 	if (rc == ERR_OK)
 		rc = control_take_ids(c->txn, 1, &id, f);
 	if (rc != ERR_OK)
@@ -374,18 +393,29 @@ static enum err delete_index(struct change *c, struct slice bytes, struct fault 
 	if (!partition_rows_drop(&c->draft.facts, c->dropped, c->arena))
 		return no_memory(f);
 	move_ids(&c->draft, (unsigned)at, false, 0);
-	return replace_index(c, at, SLICE_NONE, f);
+	return spec_put_index(&c->spec, at, SLICE_NONE, c->arena, f);
 }
 
 _Static_assert((int)CreateGlobalSecondaryIndexAction_KeySchema == (int)GlobalSecondaryIndex_KeySchema
 	&& (int)CreateGlobalSecondaryIndexAction_WarmThroughput == (int)GlobalSecondaryIndex_WarmThroughput,
 	"the action that creates an index is written as the index");
 
+static enum err change_index_units(struct change *c, int place, struct slice asked, struct fault *f)
+{
+	enum err rc = ERR_OK;
+
+	if (!slice_present(asked))
+		return ERR_OK;
+	if (!c->old->table.on_demand)
+		rc = decreases_note(c->txn->batch->store, &c->draft.facts, c->old->table.index[place].id,
+			units_of(spec_get(&c->spec, place, SPEC_PROVISIONED), UNITS_NONE), units_of(asked, UNITS_NONE), c->arena, f);
+	return rc == ERR_OK ? spec_set(&c->spec, place, SPEC_PROVISIONED, asked, c->arena, f) : rc;
+}
+
 /* New throughput of an index. Its place counts in the list as it was: indexes come and go alone in a request. */
 static enum err update_index(struct change *c, struct slice bytes, struct fault *f)
 {
-	struct record x, index;
-	uint32_t n;
+	struct record x;
 
 	if (!record_open(&x, &shape_UpdateGlobalSecondaryIndexAction, bytes))
 		return fault_set(f, MSG_INDEX_UPDATE_EMPTY);
@@ -396,29 +426,11 @@ static enum err update_index(struct change *c, struct slice bytes, struct fault 
 		return at < 0 ? fault_set(f, MSG_TABLE_UNKNOWN) : fault_set(f, MSG_INDEX_ONE_AT_ONCE);
 	if (c->on_demand && record_has(&x, UpdateGlobalSecondaryIndexAction_ProvisionedThroughput))
 		return fault_set(f, MSG_INDEX_ON_DEMAND_UNITS, SLICE_FMT(name));
-	struct mp m = record_list(&c->spec, CreateTableInput_GlobalSecondaryIndexes, &n);
+	enum err rc = change_index_units(c, at, x.m[UpdateGlobalSecondaryIndexAction_ProvisionedThroughput], f);
 
-	for (int i = 0; i < at; i++)
-		mp_skip(&m);
-	if (!record_open(&index, &shape_GlobalSecondaryIndex, mp_skip(&m)))
-		return fault_set(f, MSG_CATALOG_DAMAGED);
-	if (record_has(&x, UpdateGlobalSecondaryIndexAction_ProvisionedThroughput) && !c->old->table.on_demand) {
-		enum err rc = decreases_note(c->txn->batch->store, &c->draft.facts, c->old->table.index[at].id,
-			units_of(index.m[GlobalSecondaryIndex_ProvisionedThroughput]),
-			units_of(x.m[UpdateGlobalSecondaryIndexAction_ProvisionedThroughput]), c->arena, f);
-
-		if (rc != ERR_OK)
-			return rc;
-	}
-	if (record_has(&x, UpdateGlobalSecondaryIndexAction_ProvisionedThroughput))
-		index.m[GlobalSecondaryIndex_ProvisionedThroughput] = x.m[UpdateGlobalSecondaryIndexAction_ProvisionedThroughput];
-	if (record_has(&x, UpdateGlobalSecondaryIndexAction_OnDemandThroughput))
-		index.m[GlobalSecondaryIndex_OnDemandThroughput] = x.m[UpdateGlobalSecondaryIndexAction_OnDemandThroughput];
-	if (record_has(&x, UpdateGlobalSecondaryIndexAction_WarmThroughput))
-		index.m[GlobalSecondaryIndex_WarmThroughput] = x.m[UpdateGlobalSecondaryIndexAction_WarmThroughput];
-	struct slice copy = control_record_copy(&index, c->arena);
-
-	return slice_present(copy) ? replace_index(c, at, copy, f) : no_memory(f);
+	if (rc == ERR_OK)
+		rc = change_maximum(c, at, name, x.m[UpdateGlobalSecondaryIndexAction_OnDemandThroughput], f);
+	return rc == ERR_OK ? change_warm(c, at, name, x.m[UpdateGlobalSecondaryIndexAction_WarmThroughput], f) : rc;
 }
 
 static enum err change_indexes(struct change *c, struct fault *f)
@@ -441,33 +453,6 @@ static enum err change_indexes(struct change *c, struct fault *f)
 	return rc;
 }
 
-/* Throughput of indexes follows the billing mode: none on demand, and one for each otherwise. */
-static enum err settle_index_units(struct change *c, struct fault *f)
-{
-	uint32_t n;
-	enum err rc = ERR_OK;
-
-	if (c->on_demand == c->old->table.on_demand)
-		return ERR_OK;
-	struct mp m = record_list(&c->spec, CreateTableInput_GlobalSecondaryIndexes, &n);
-
-	for (uint32_t i = 0; i < n && rc == ERR_OK; i++) {
-		struct record x;
-
-		if (!record_open(&x, &shape_GlobalSecondaryIndex, mp_skip(&m)))
-			return fault_set(f, MSG_CATALOG_DAMAGED);
-		if (!c->on_demand && !record_has(&x, GlobalSecondaryIndex_ProvisionedThroughput))
-			return fault_set(f, MSG_UPDATE_INDEX_UNITS, SLICE_FMT(record_str(&x, GlobalSecondaryIndex_IndexName)));
-		if (!c->on_demand)
-			continue;
-		x.m[GlobalSecondaryIndex_ProvisionedThroughput] = SLICE_NONE;
-		struct slice copy = control_record_copy(&x, c->arena);
-
-		rc = slice_present(copy) ? replace_index(c, (int)i, copy, f) : no_memory(f);
-	}
-	return rc;
-}
-
 /* ---- all of it ---- */
 
 static enum err change_all(struct change *c, struct fault *f)
@@ -475,11 +460,15 @@ static enum err change_all(struct change *c, struct fault *f)
 	enum err rc = change_billing(c, f);
 
 	if (rc == ERR_OK)
+		rc = change_maximum(c, SPEC_TABLE, SLICE_NONE, c->in->m[UpdateTableInput_OnDemandThroughput], f);
+	if (rc == ERR_OK)
+		rc = change_warm(c, SPEC_TABLE, SLICE_NONE, c->in->m[UpdateTableInput_WarmThroughput], f);
+	if (rc == ERR_OK)
 		rc = change_stream(c, f);
 	if (rc == ERR_OK)
 		rc = change_indexes(c, f);
 	if (rc == ERR_OK)
-		rc = settle_index_units(c, f);
+		rc = settle_throughput(c, f);
 	if (rc != ERR_OK)
 		return rc;
 	change_settings(c);

@@ -461,3 +461,66 @@ Test(throughput, decreases_are_only_counted)
 	cr_assert(described(fx, "\"NumberOfDecreasesToday\":10"));
 	fixture_free(fx);
 }
+
+/* ---- switches of the billing mode ---- */
+
+static struct outcome bill(struct fixture *fx, bool on_demand)
+{
+	return run(fx, "UpdateTable", on_demand ? "{'TableName':'tab','BillingMode':'PAY_PER_REQUEST'}"
+		: "{'TableName':'tab','BillingMode':'PROVISIONED'," TWO_UNITS "}");
+}
+
+static void ok_bill(struct fixture *fx, bool on_demand)
+{
+	struct outcome o = bill(fx, on_demand);
+
+	cr_assert_eq(o.code, ERR_OK, "%s", o.text);
+}
+
+/* S1: four times in 24 hours that begin with any of them; remembered over a restart. */
+Test(throughput, switches)
+{
+	char dir[] = "/tmp/dynax-switches-XXXXXX", command[128];
+	struct fixture *fx;
+
+	cr_assert_not_null(mkdtemp(dir));
+	fx = fixture_with(&(struct store_opts){ .still_clock = true, .engine.dir = dir });
+	create(fx, "'BillingMode':'PAY_PER_REQUEST'");
+	for (unsigned i = 0; i < 4; i++) {
+		ok_bill(fx, false);
+		ok_bill(fx, true);
+		ok_bill(fx, true);
+		store_clock_advance(fixture_store(fx), 3600 * 1000);
+	}
+	ok_bill(fx, false);
+	struct outcome o = bill(fx, true);
+	static const char start[] = "Subscriber limit exceeded: Update to PayPerRequest mode are limited to 4 times in 1 day(s). "
+		"Last update at ";
+
+	cr_assert_eq(o.code, ERR_LIMIT_EXCEEDED);
+	cr_assert(strncmp(o.text, start, sizeof start - 1) == 0, "%s", o.text);
+	cr_assert(strstr(o.text, ". Next update can be made at ") != NULL, "%s", o.text);
+	store_clock_advance(fixture_store(fx), 20 * 3600 * 1000 - 1);
+	cr_assert_eq(bill(fx, true).code, ERR_LIMIT_EXCEEDED);
+	store_clock_advance(fixture_store(fx), 1);
+	ok_bill(fx, true);
+	ok_bill(fx, false);
+	cr_assert_eq(bill(fx, true).code, ERR_LIMIT_EXCEEDED, "the second of the five is not a day old");
+	fixture_reopen(fx);
+	cr_assert_eq(bill(fx, true).code, ERR_LIMIT_EXCEEDED);
+	fixture_free(fx);
+	snprintf(command, sizeof command, "rm -r %s", dir);
+	cr_assert_eq(system(command), 0);
+}
+
+Test(throughput, switches_are_only_counted)
+{
+	struct fixture *fx = still(CAPACITY_ACCOUNT);
+
+	create(fx, TWO_UNITS);
+	for (unsigned i = 0; i < 6; i++) {
+		ok_bill(fx, true);
+		ok_bill(fx, false);
+	}
+	fixture_free(fx);
+}

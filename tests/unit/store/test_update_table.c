@@ -60,6 +60,96 @@ Test(update_table, throughput_and_billing)
 	cr_assert(described("dem", "'BillingMode':'PROVISIONED'"));
 }
 
+#define LOWER " is lower than current WarmThroughput, decreasing WarmThroughput is not supported"
+#define INITIAL " is lower than initial throughput for OnDemand. See: https://docs.aws.amazon.com/amazondynamodb/latest/" \
+	"developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
+#define KEY "'KeySchema':[{'AttributeName':'pk','KeyType':'HASH'}],'AttributeDefinitions':[{'AttributeName':'pk','AttributeType':'S'}]"
+
+/* It is the highest that was ever provisioned, asked for, or begun with on demand. */
+Test(update_table, warm_throughput)
+{
+	cr_assert(described("prov", "'WarmThroughput':{'ReadUnitsPerSecond':5,'Status':'ACTIVE','WriteUnitsPerSecond':5}"));
+	ok(fx, "UpdateTable", "{'TableName':'prov','ProvisionedThroughput':{'ReadCapacityUnits':20,'WriteCapacityUnits':3}}", NULL);
+	ok(fx, "UpdateTable", "{'TableName':'prov','ProvisionedThroughput':{'ReadCapacityUnits':1,'WriteCapacityUnits':4}}", NULL);
+	cr_assert(described("prov", "'WarmThroughput':{'ReadUnitsPerSecond':20,'Status':'ACTIVE','WriteUnitsPerSecond':5}"));
+	fails(fx, "UpdateTable", "{'TableName':'prov','WarmThroughput':{'ReadUnitsPerSecond':19}}", ERR_VALIDATION,
+		INVALID "Requested ReadUnitsPerSecond for WarmThroughput for table" LOWER);
+	fails(fx, "UpdateTable", "{'TableName':'prov','WarmThroughput':{'ReadUnitsPerSecond':20,'WriteUnitsPerSecond':4}}",
+		ERR_VALIDATION, INVALID "Requested WriteUnitsPerSecond for WarmThroughput for table" LOWER);
+	ok(fx, "UpdateTable", "{'TableName':'prov','WarmThroughput':{'WriteUnitsPerSecond':50}}", NULL);
+	cr_assert(described("prov", "'WarmThroughput':{'ReadUnitsPerSecond':20,'Status':'ACTIVE','WriteUnitsPerSecond':50}"));
+	ok(fx, "UpdateTable", "{'TableName':'prov','BillingMode':'PAY_PER_REQUEST'}", NULL);
+	cr_assert(described("prov", "'WarmThroughput':{'ReadUnitsPerSecond':12000,'Status':'ACTIVE','WriteUnitsPerSecond':4000}"));
+	ok(fx, "UpdateTable", "{'TableName':'prov','BillingMode':'PROVISIONED',"
+		"'ProvisionedThroughput':{'ReadCapacityUnits':1,'WriteCapacityUnits':5000}}", NULL);
+	cr_assert(described("prov", "'WarmThroughput':{'ReadUnitsPerSecond':12000,'Status':'ACTIVE','WriteUnitsPerSecond':5000}"));
+}
+
+Test(update_table, warm_throughput_of_something_new)
+{
+	fails(fx, "CreateTable", "{'TableName':'cold'," KEY ",'BillingMode':'PAY_PER_REQUEST','WarmThroughput':{'ReadUnitsPerSecond':1}}",
+		ERR_VALIDATION, INVALID "Requested ReadUnitsPerSecond for WarmThroughput for table" INITIAL);
+	fails(fx, "CreateTable", "{'TableName':'cold'," KEY ",'ProvisionedThroughput':{'ReadCapacityUnits':10,'WriteCapacityUnits':10},"
+		"'WarmThroughput':{'WriteUnitsPerSecond':5}}", ERR_VALIDATION,
+		INVALID "Requested WriteUnitsPerSecond for WarmThroughput for table is lower than WriteCapacityUnits of ProvisionedThroughput");
+	ok(fx, "CreateTable", "{'TableName':'warm'," KEY ",'BillingMode':'PAY_PER_REQUEST','WarmThroughput':{'ReadUnitsPerSecond':12001}}",
+		NULL);
+	cr_assert(described("warm", "'WarmThroughput':{'ReadUnitsPerSecond':12001,'Status':'ACTIVE','WriteUnitsPerSecond':4000}"));
+}
+
+/* Members come and go one by one, for on-demand tables alone. */
+Test(update_table, on_demand_maximum)
+{
+	fails(fx, "UpdateTable", "{'TableName':'prov','OnDemandThroughput':{'MaxReadRequestUnits':1}}", ERR_VALIDATION,
+		INVALID "MaxReadRequestUnits for OnDemandThroughput cannot be specified when the table BillingMode is PROVISIONED");
+	fails(fx, "CreateTable", "{'TableName':'new'," KEY ",'ProvisionedThroughput':{'ReadCapacityUnits':1,'WriteCapacityUnits':1},"
+		"'OnDemandThroughput':{'MaxWriteRequestUnits':1}}", ERR_VALIDATION,
+		INVALID "MaxWriteRequestUnits for OnDemandThroughput cannot be specified when table BillingMode is PROVISIONED.");
+	fails(fx, "CreateTable", "{'TableName':'new'," KEY ",'BillingMode':'PAY_PER_REQUEST','OnDemandThroughput':"
+		"{'MaxWriteRequestUnits':-1}}", ERR_VALIDATION,
+		INVALID "Requested MaxWriteRequestUnits for OnDemandThroughput for table is outside of valid range");
+	fails(fx, "UpdateTable", "{'TableName':'dem','OnDemandThroughput':{'MaxReadRequestUnits':0}}", ERR_VALIDATION,
+		INVALID "Requested MaxReadRequestUnits for OnDemandThroughput for table is outside of valid range");
+	ok(fx, "UpdateTable", "{'TableName':'dem','OnDemandThroughput':{'MaxReadRequestUnits':7}}", NULL);
+	ok(fx, "UpdateTable", "{'TableName':'dem','OnDemandThroughput':{'MaxWriteRequestUnits':8}}", NULL);
+	cr_assert(described("dem", "'OnDemandThroughput':{'MaxReadRequestUnits':7,'MaxWriteRequestUnits':8}"));
+	ok(fx, "UpdateTable", "{'TableName':'dem','OnDemandThroughput':{'MaxReadRequestUnits':-1}}", NULL);
+	cr_assert(described("dem", "'OnDemandThroughput':{'MaxWriteRequestUnits':8}"));
+	ok(fx, "UpdateTable", "{'TableName':'dem','OnDemandThroughput':{'MaxWriteRequestUnits':-1}}", NULL);
+	cr_assert(!described("dem", "OnDemandThroughput"));
+	ok(fx, "UpdateTable", "{'TableName':'dem','OnDemandThroughput':{'MaxWriteRequestUnits':8}}", NULL);
+	ok(fx, "UpdateTable", "{'TableName':'dem','BillingMode':'PROVISIONED',"
+		"'ProvisionedThroughput':{'ReadCapacityUnits':5,'WriteCapacityUnits':5}}", NULL);
+	cr_assert(!described("dem", "OnDemandThroughput"));
+}
+
+/* An index has its own of all three. */
+Test(update_table, throughputs_of_an_index)
+{
+	ok(fx, "CreateTable", "{'TableName':'with'," KEY ",'BillingMode':'PAY_PER_REQUEST','GlobalSecondaryIndexes':[{'IndexName':'one',"
+		"'KeySchema':[{'AttributeName':'pk','KeyType':'HASH'}],'Projection':{'ProjectionType':'ALL'}},{'IndexName':'two',"
+		"'KeySchema':[{'AttributeName':'pk','KeyType':'HASH'}],'Projection':{'ProjectionType':'ALL'}}]}", NULL);
+#define UPDATE(x) "{'TableName':'with','GlobalSecondaryIndexUpdates':[{'Update':{'IndexName':'two'," x "}}]}"
+	fails(fx, "UpdateTable", UPDATE("'WarmThroughput':{'WriteUnitsPerSecond':3999}"), ERR_VALIDATION,
+		INVALID "Requested WriteUnitsPerSecond for WarmThroughput for index two" LOWER);
+	fails(fx, "UpdateTable", UPDATE("'OnDemandThroughput':{'MaxWriteRequestUnits':-2}"), ERR_VALIDATION,
+		INVALID "Requested MaxWriteRequestUnits for OnDemandThroughput for index : two is outside of valid range");
+	ok(fx, "UpdateTable", UPDATE("'WarmThroughput':{'WriteUnitsPerSecond':4001}"), NULL);
+	ok(fx, "UpdateTable", UPDATE("'OnDemandThroughput':{'MaxWriteRequestUnits':9}"), NULL);
+	cr_assert(described("with", "'IndexName':'two'"));
+	cr_assert(described("with", "'OnDemandThroughput':{'MaxWriteRequestUnits':9}"));
+	cr_assert(described("with", "'WarmThroughput':{'ReadUnitsPerSecond':12000,'Status':'ACTIVE','WriteUnitsPerSecond':4001}}]"));
+	fails(fx, "UpdateTable", "{'TableName':'with','BillingMode':'PROVISIONED',"
+		"'ProvisionedThroughput':{'ReadCapacityUnits':5,'WriteCapacityUnits':5}}", ERR_VALIDATION,
+		INVALID "ProvisionedThroughput must be specified for index: one");
+	ok(fx, "UpdateTable", "{'TableName':'with','BillingMode':'PROVISIONED','ProvisionedThroughput':{'ReadCapacityUnits':5,"
+		"'WriteCapacityUnits':5},'GlobalSecondaryIndexUpdates':[{'Update':{'IndexName':'one','ProvisionedThroughput':"
+		"{'ReadCapacityUnits':1,'WriteCapacityUnits':1}}},{'Update':{'IndexName':'two','ProvisionedThroughput':"
+		"{'ReadCapacityUnits':2,'WriteCapacityUnits':2}}}]}", NULL);
+	cr_assert(!described("with", "OnDemandThroughput"));
+	cr_assert(described("with", "'WarmThroughput':{'ReadUnitsPerSecond':12000,'Status':'ACTIVE','WriteUnitsPerSecond':4001}}]"));
+}
+
 Test(update_table, streams_and_protection)
 {
 	fails(fx, "UpdateTable", "{'TableName':'dem','StreamSpecification':{'StreamEnabled':false}}", ERR_VALIDATION,
