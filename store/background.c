@@ -1,9 +1,101 @@
 /* background - see background.h. */
 #include "store/background.h"
 
+#include <time.h>
+
 #include "protocol/messages.h"
 #include "store/keycode.h"
 #include "store/writer.h"
+
+/* ---- rounds ---- */
+
+void rounds_init(struct rounds *r)
+{
+	pthread_condattr_t monotonic;
+
+	*r = (struct rounds){ .due = true };
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&r->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+void rounds_release(struct rounds *r)
+{
+	pthread_cond_destroy(&r->changed);
+	pthread_mutex_destroy(&r->lock);
+}
+
+static struct timespec in_ms(unsigned ms)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_sec += ms / 1000;
+	t.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (t.tv_nsec >= 1000000000) {
+		t.tv_nsec -= 1000000000;
+		t.tv_sec++;
+	}
+	return t;
+}
+
+bool rounds_next(struct rounds *r, unsigned ms)
+{
+	struct timespec until = in_ms(ms);
+
+	pthread_mutex_lock(&r->lock);
+	r->ended = r->begun;
+	pthread_cond_broadcast(&r->changed);
+	while (!r->stopping && !r->due && pthread_cond_timedwait(&r->changed, &r->lock, &until) == 0)
+		;
+	bool go_on = !r->stopping;
+
+	r->due = false;
+	r->begun++;
+	pthread_mutex_unlock(&r->lock);
+	return go_on;
+}
+
+void rounds_wake(struct rounds *r)
+{
+	pthread_mutex_lock(&r->lock);
+	r->due = true;
+	pthread_cond_broadcast(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+}
+
+void rounds_settle(struct rounds *r)
+{
+	pthread_mutex_lock(&r->lock);
+	uint64_t wanted = r->begun + 1; /* the one under way may have passed by what is due now */
+
+	r->due = true;
+	pthread_cond_broadcast(&r->changed);
+	while (!r->stopping && r->ended < wanted)
+		pthread_cond_wait(&r->changed, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+}
+
+void rounds_stop(struct rounds *r)
+{
+	pthread_mutex_lock(&r->lock);
+	r->stopping = true;
+	pthread_cond_broadcast(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+}
+
+bool rounds_stopping(struct rounds *r)
+{
+	pthread_mutex_lock(&r->lock);
+	bool stop = r->stopping;
+
+	pthread_mutex_unlock(&r->lock);
+	return stop;
+}
+
+/* ---- writing ---- */
 
 void own_write_init(struct own_write *o, struct store *s)
 {
@@ -48,6 +140,8 @@ enum err own_write_run(struct own_write *o, struct arena *a, enum err (*apply)(s
 	buf_release(&out);
 	return w.result;
 }
+
+/* ---- reading ---- */
 
 static enum err take_keys(struct cursor *c, struct arena *a, struct slice *key, unsigned max, unsigned *n, struct fault *f)
 {

@@ -1,14 +1,34 @@
-/* background - what threads share that work beside the requests: they read keys in pages, and write like everybody else.
+/* background - what threads share that work beside the requests: they work in rounds, read keys in pages, and write like
+ * everybody else.
  *
- *    thread:  key_page --> own_write_run ... waits ...      writer:  apply, in its place in the queue
+ *    thread:  rounds_next --> key_page --> own_write_run ... waits ...      writer:  apply, in its place in the queue
  *
- * Threads: an own_write belongs to one thread, which must not be the writer. */
+ * Threads: an own_write belongs to one thread, which must not be the writer; rounds may be woken from any. */
 #ifndef DYNAX_STORE_BACKGROUND_H
 #define DYNAX_STORE_BACKGROUND_H
 
 #include <pthread.h>
 
 #include "store/write_plan.h"
+
+/* When a thread begins its next round, and when it stops. */
+struct rounds {
+	pthread_mutex_t lock;        /* of the rest */
+	pthread_cond_t changed;      /* waits go by the monotonic clock */
+	bool stopping, due;          /* due: do not wait for the time to pass */
+	uint64_t begun, ended;
+};
+enum { ROUNDS_UNTIL_WOKEN = INT32_MAX };
+/* The first round is due at once. */
+void rounds_init(struct rounds *r);
+void rounds_release(struct rounds *r);
+/* End a round, and wait until the next one is due, or ms have passed. False when it is time to go. */
+bool rounds_next(struct rounds *r, unsigned ms) __attribute__((warn_unused_result));
+void rounds_wake(struct rounds *r);
+/* A round that begins now, or later, has come to its end; or the thread stops. Not from that thread. */
+void rounds_settle(struct rounds *r);
+void rounds_stop(struct rounds *r);
+bool rounds_stopping(struct rounds *r);
 
 struct own_write {
 	struct store *store;

@@ -14,9 +14,7 @@ struct keeper {
 	struct store *store;
 	pthread_t thread;
 	unsigned interval_ms;
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	bool stopping, due;          /* under lock; due: do not wait for the interval to end */
+	struct rounds rounds;
 	/* The thread's own. */
 	struct own_write write;
 	struct arena arena;          /* of one page */
