@@ -1,7 +1,6 @@
 /* backfill - see backfill.h. Pages of keys go to the writer as writes of its own kind, whose apply is page_apply. */
 #include "store/backfill.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "protocol/messages.h"
@@ -15,9 +14,7 @@ enum { PAGE_ITEMS = 256 };
 struct backfill {
 	struct store *store;
 	pthread_t thread;
-	pthread_mutex_t lock;        /* of the next two */
-	pthread_cond_t changed;
-	bool stopping, woken;
+	struct rounds rounds;
 	/* The thread's own. */
 	struct own_write write;
 	struct arena arena;          /* of one page */
@@ -30,6 +27,7 @@ struct page {
 	uint32_t table, index;       /* ids */
 	struct slice key[PAGE_ITEMS];
 	unsigned n;
+	uint64_t before;             /* items of the pages before */
 	bool last;                   /* nothing left: declare the index readable */
 };
 
@@ -59,6 +57,7 @@ static enum err fill_page(struct write_batch *b, struct store_write *w, const st
 		if (rc == ERR_OK && slice_present(item))
 			rc = index_fill(&t, &ct->table, x, item, &w->fault);
 	}
+	atomic_store_explicit(&x->backlog->filled, p->before + p->n, memory_order_relaxed);
 	return write_txn_end(&t, rc, &w->fault);
 }
 
@@ -113,30 +112,23 @@ static enum err read_page(struct backfill *b, struct page *p, struct fault *f)
 	return rc;
 }
 
-static bool stopping(struct backfill *b)
-{
-	pthread_mutex_lock(&b->lock);
-	bool stop = b->stopping;
-
-	pthread_mutex_unlock(&b->lock);
-	return stop;
-}
-
 /* A failure leaves the index unreadable; the next wake or start begins again (F2). */
 static void fill_index(struct backfill *b, uint32_t table, uint32_t index)
 {
 	enum err rc = ERR_OK;
+	uint64_t before = 0;
 	bool end = false;
 
 	buf_clear(&b->from);
-	while (rc == ERR_OK && !end && !stopping(b)) {
+	while (rc == ERR_OK && !end && !rounds_stopping(&b->rounds)) {
 		struct page *p = arena_zalloc(&b->arena, sizeof *p);
 
 		if (p == NULL)
 			break;
-		*p = (struct page){ .table = table, .index = index };
+		*p = (struct page){ .table = table, .index = index, .before = before };
 		rc = read_page(b, p, NULL);
 		end = p->n < PAGE_ITEMS;
+		before += p->n;
 		if (rc == ERR_OK && p->n != 0)
 			rc = own_write_run(&b->write, &b->arena, page_apply, p);
 		if (rc == ERR_OK && end) {
@@ -171,22 +163,13 @@ static bool next_building(struct backfill *b, uint32_t but, uint32_t *table, uin
 static void *backfill_main(void *arg)
 {
 	struct backfill *b = arg;
-	uint32_t table, index = 0;
+	uint32_t table, index;
 
-	for (;;) {
-		pthread_mutex_lock(&b->lock);
-		while (!b->woken && !b->stopping)
-			pthread_cond_wait(&b->changed, &b->lock);
-		b->woken = false;
-		bool stop = b->stopping;
-
-		pthread_mutex_unlock(&b->lock);
-		if (stop)
-			return NULL;
+	while (rounds_next(&b->rounds, ROUNDS_UNTIL_WOKEN))
 		/* Not the same one twice in a row: if it failed, it waits for the next wake. */
-		for (index = 0; !stopping(b) && next_building(b, index, &table, &index);)
+		for (index = 0; !rounds_stopping(&b->rounds) && next_building(b, index, &table, &index);)
 			fill_index(b, table, index);
-	}
+	return NULL;
 }
 
 enum err backfill_start(struct store *s, struct backfill **out, struct fault *f)
@@ -196,18 +179,15 @@ enum err backfill_start(struct store *s, struct backfill **out, struct fault *f)
 	if (b == NULL)
 		return fault_set(f, MSG_NO_MEMORY);
 	b->store = s;
-	b->woken = true;
 	own_write_init(&b->write, s);
 	arena_init(&b->arena, 0);
 	buf_init(&b->from);
 	catalog_join(&s->catalog, &b->reader);
-	pthread_mutex_init(&b->lock, NULL);
-	pthread_cond_init(&b->changed, NULL);
+	rounds_init(&b->rounds);
 	if (pthread_create(&b->thread, NULL, backfill_main, b) != 0) {
 		catalog_leave(&s->catalog, &b->reader);
 		own_write_release(&b->write);
-		pthread_cond_destroy(&b->changed);
-		pthread_mutex_destroy(&b->lock);
+		rounds_release(&b->rounds);
 		free(b);
 		return fault_set(f, MSG_NO_MEMORY);
 	}
@@ -217,10 +197,7 @@ enum err backfill_start(struct store *s, struct backfill **out, struct fault *f)
 
 void backfill_stop(struct backfill *b)
 {
-	pthread_mutex_lock(&b->lock);
-	b->stopping = true;
-	pthread_cond_signal(&b->changed);
-	pthread_mutex_unlock(&b->lock);
+	rounds_stop(&b->rounds);
 	pthread_join(b->thread, NULL);
 	catalog_leave(&b->store->catalog, &b->reader);
 }
@@ -234,16 +211,12 @@ void backfill_free(struct backfill **out)
 	own_write_release(&b->write);
 	arena_release(&b->arena);
 	buf_release(&b->from);
-	pthread_cond_destroy(&b->changed);
-	pthread_mutex_destroy(&b->lock);
+	rounds_release(&b->rounds);
 	free(b);
 	*out = NULL;
 }
 
 void backfill_wake(struct backfill *b)
 {
-	pthread_mutex_lock(&b->lock);
-	b->woken = true;
-	pthread_cond_signal(&b->changed);
-	pthread_mutex_unlock(&b->lock);
+	rounds_wake(&b->rounds);
 }

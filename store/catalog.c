@@ -116,7 +116,15 @@ static struct meter *keep_meter(struct meter *before)
 	return before != NULL ? meter_ref(before) : meter_new();
 }
 
-/* Meters of the table and its global indexes: those of the description before this one (NULL = none), or new ones. */
+static const struct table_index *index_of(const struct catalog_table *t, uint32_t id)
+{
+	for (unsigned i = 0; i < t->table.gsis; i++)
+		if (t->table.index[i].id == id)
+			return &t->table.index[i];
+	return NULL;
+}
+
+/* Meters of the table, meters and backlogs of its global indexes: those of the description before this one (NULL = none), or new ones. */
 static bool take_meters(struct catalog_table *t, const struct catalog_table *before)
 {
 	bool same = before != NULL && before->table.id == t->table.id;
@@ -124,13 +132,11 @@ static bool take_meters(struct catalog_table *t, const struct catalog_table *bef
 
 	t->table.meter = keep_meter(same ? before->table.meter : NULL);
 	for (unsigned i = 0; i < t->table.gsis; i++) {
-		struct meter *m = NULL;
+		const struct table_index *x = same ? index_of(before, t->table.index[i].id) : NULL;
 
-		for (unsigned k = 0; same && k < before->table.gsis; k++)
-			if (before->table.index[k].id == t->table.index[i].id)
-				m = before->table.index[k].meter;
-		t->index[i].meter = keep_meter(m);
-		all &= t->index[i].meter != NULL;
+		t->index[i].meter = keep_meter(x != NULL ? x->meter : NULL);
+		t->index[i].backlog = x != NULL ? backlog_ref(x->backlog) : backlog_new();
+		all &= t->index[i].meter != NULL && t->index[i].backlog != NULL;
 	}
 	return all && t->table.meter != NULL;
 }

@@ -385,8 +385,10 @@ void catalog_table_unref(struct catalog_table **t)
 {
 	if (--(*t)->refs == 0) {
 		meter_unref(&(*t)->table.meter);
-		for (unsigned i = 0; i < (*t)->table.gsis && (*t)->index != NULL; i++)
+		for (unsigned i = 0; i < (*t)->table.gsis && (*t)->index != NULL; i++) {
 			meter_unref(&(*t)->index[i].meter);
+			backlog_unref(&(*t)->index[i].backlog);
+		}
 		arena_release(&(*t)->arena);
 		free(*t);
 	}

@@ -322,6 +322,8 @@ static enum err delete_table_apply(struct write_batch *b, struct store_write *w)
 	for (unsigned i = 0; i < ct->table.gsis + ct->table.lsis; i++) {
 		control_drop(&t, ct->table.index[i].id);
 		control_drop_counters(&t, &ct->table.index[i].parts);
+		if (i < ct->table.gsis)
+			backlog_drop(&t, &ct->table.index[i]);
 	}
 	if (ct->table.lsis != 0)
 		collections_drop(&t, ct->table.id);

@@ -72,31 +72,41 @@ static void weigh(struct index_change *c, bool transactional)
 
 	if (same_key(old, new)) {
 		if (!slice_eq(buf_slice(&old->value), buf_slice(&new->value)))
-			c->cost_after = capacity_write_halves(old->bytes > new->bytes ? old->bytes : new->bytes, transactional);
+			c->move.after.cost = capacity_write_halves(old->bytes > new->bytes ? old->bytes : new->bytes, transactional);
 		return;
 	}
 	if (old->key.n != 0)
-		c->cost_before = capacity_write_halves(old->bytes, transactional);
+		c->move.before.cost = capacity_write_halves(old->bytes, transactional);
 	if (new->key.n != 0)
-		c->cost_after = capacity_write_halves(new->bytes, transactional);
+		c->move.after.cost = capacity_write_halves(new->bytes, transactional);
 }
 
-static void carry_out(struct write_txn *t, const struct index_change *c)
+static struct index_side side_of(const struct index_entry *e)
+{
+	return e->key.n != 0 ? (struct index_side){ .key = buf_slice(&e->key), .hash = e->hash, .bytes = e->bytes }
+		: (struct index_side){ .key = SLICE_NONE };
+}
+
+static void count(struct write_txn *t, const struct table_index *x, const struct index_side *s, int sign)
+{
+	write_txn_count(t, partition_at(&x->parts, s->hash)->id, sign, sign * (int64_t)s->bytes);
+}
+
+void index_move(struct write_txn *t, const struct table_index *x, const struct index_move *m)
 {
 	struct engine *e = t->batch->store->engine;
-	const struct index_entry *old = &c->before, *new = &c->after;
-	bool had = old->key.n != 0, has = new->key.n != 0;
+	bool had = slice_present(m->before.key), has = slice_present(m->after.key);
 
-	if (had && !same_key(old, new)) {
-		engine_del(e, buf_slice(&old->key));
-		touch(t, c->x, old->hash);
+	if (had && !(has && slice_eq(m->before.key, m->after.key))) {
+		engine_del(e, m->before.key);
+		touch(t, x, m->before.hash);
 	}
 	if (had)
-		write_txn_count(t, partition_at(&c->x->parts, old->hash)->id, -1, -(int64_t)old->bytes);
+		count(t, x, &m->before, -1);
 	if (has) {
-		engine_put(e, buf_slice(&new->key), buf_slice(&new->value));
-		touch(t, c->x, new->hash);
-		write_txn_count(t, partition_at(&c->x->parts, new->hash)->id, 1, (int64_t)new->bytes);
+		engine_put(e, m->after.key, m->value);
+		touch(t, x, m->after.hash);
+		count(t, x, &m->after, 1);
 	}
 }
 
@@ -124,7 +134,9 @@ static enum err plan_one(struct write_txn *t, const struct table *table, struct 
 	bool failed = c->before.key.failed || c->before.value.failed || c->after.key.failed || c->after.value.failed;
 	enum err rc = failed ? fault_set(f, MSG_NO_MEMORY) : forget_missing(t, c->x, &c->before, f);
 
-	c->cost_before = c->cost_after = 0;
+	c->later = false;
+	c->move = (struct index_move){ side_of(&c->before), side_of(&c->after),
+		c->after.key.n != 0 ? buf_slice(&c->after.value) : SLICE_NONE };
 	if (rc == ERR_OK)
 		weigh(c, transactional);
 	return rc;
@@ -146,7 +158,7 @@ enum err index_plan(struct write_txn *t, const struct table *table, struct slice
 
 		c->x = &table->index[i];
 		rc = plan_one(t, table, old, new, transactional, c, f);
-		uint64_t write = c->cost_before + c->cost_after;
+		uint64_t write = index_move_cost(&c->move);
 
 		if (write == 0) {
 			entry_release(&c->before);
@@ -164,14 +176,20 @@ int64_t index_local_growth(const struct index_plan *p)
 
 	for (unsigned i = 0; i < p->n; i++)
 		if (!p->change[i].x->global)
-			bytes += (int64_t)p->change[i].after.bytes - (int64_t)p->change[i].before.bytes;
+			bytes += (int64_t)p->change[i].move.after.bytes - (int64_t)p->change[i].move.before.bytes;
 	return bytes;
 }
 
 void index_carry_out(struct write_txn *t, const struct index_plan *p)
 {
-	for (unsigned i = 0; i < p->n; i++)
-		carry_out(t, &p->change[i]);
+	for (unsigned i = 0; i < p->n; i++) {
+		const struct index_change *c = &p->change[i];
+
+		if (c->later)
+			backlog_append(t, c->x, &c->move);
+		else
+			index_move(t, c->x, &c->move);
+	}
 }
 
 void index_plan_release(struct index_plan *p)

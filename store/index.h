@@ -3,7 +3,8 @@
  *    entry:  index id, hash, key attributes..., the table's key  -->  projected item
  *
  * An item that lacks one of an index' key attributes, or has it with another type, is not in that index (sparse).
- * Maintenance is part of the write's own transaction: an index answers with the same snapshot as its table.
+ * Maintenance is part of the write's own transaction: an index answers with the same snapshot as its table. Only a global index
+ * that may not be changed now (propagation.h) gets a row in its backlog instead, by that transaction.
  *
  * Threads: the writer only. */
 #ifndef DYNAX_STORE_INDEX_H
@@ -22,7 +23,8 @@ struct index_entry {
 struct index_change {
 	const struct table_index *x;
 	struct index_entry before, after;
-	uint64_t cost_before, cost_after; /* half units: of an entry that goes; of one that comes or changes */
+	struct index_move move;          /* of these two; of an entry that changes, the cost is in `after` */
+	bool later;                      /* as a row of the backlog (index_admit.h) */
 };
 
 /* The indexes whose entries change when an item does. Zero: none. */
@@ -36,7 +38,9 @@ enum err index_plan(struct write_txn *t, const struct table *table, struct slice
 	struct index_plan *p, struct consumed *cost, struct fault *f) __attribute__((warn_unused_result));
 /* Bytes by which the local indexes will have grown. */
 int64_t index_local_growth(const struct index_plan *p);
+/* Make the changes of a plan, or put them into the backlog; make one change. */
 void index_carry_out(struct write_txn *t, const struct index_plan *p);
+void index_move(struct write_txn *t, const struct table_index *x, const struct index_move *m);
 /* Needed after a plan that has failed, too. */
 void index_plan_release(struct index_plan *p);
 

@@ -3,7 +3,7 @@
 #include "protocol/messages.h"
 #include "store/check_key.h"
 #include "store/collection.h"
-#include "store/index.h"
+#include "store/index_admit.h"
 #include "store/partition.h"
 #include "store/streams.h"
 #include "store/throughput.h"
@@ -113,41 +113,6 @@ static enum err admit(struct write_txn *t, const struct table *table, const stru
 	return op->expired ? ERR_OK : throughput_admit(t->batch->store, table, NULL, op->hash, METER_WRITE, f);
 }
 
-/* An index's: of the partitions that lose an entry, or get or change one. */
-static enum err admit_index(struct write_txn *t, const struct table *table, const struct index_change *c, struct fault *f)
-{
-	struct store *s = t->batch->store;
-	enum err rc = ERR_OK;
-
-	if (c->cost_before != 0)
-		rc = throughput_admit(s, table, c->x, c->before.hash, METER_WRITE, f);
-	if (rc == ERR_OK && c->cost_after != 0)
-		rc = throughput_admit(s, table, c->x, c->after.hash, METER_WRITE, f);
-	return rc;
-}
-
-/* The indexes', once it is known which of them change. */
-static enum err admit_indexes(struct write_txn *t, const struct table *table, const struct item_op *op,
-	const struct index_plan *p, struct fault *f)
-{
-	enum err rc = ERR_OK;
-
-	for (unsigned i = 0; i < p->n && rc == ERR_OK && !op->expired; i++)
-		if (p->change[i].x->global)
-			rc = admit_index(t, table, &p->change[i], f);
-	return rc;
-}
-
-static void charge_index(struct write_txn *t, const struct table *table, const struct index_change *c)
-{
-	struct store *s = t->batch->store;
-
-	if (c->cost_before != 0)
-		throughput_charge(s, table, c->x, c->before.hash, METER_WRITE, c->cost_before);
-	if (c->cost_after != 0)
-		throughput_charge(s, table, c->x, c->after.hash, METER_WRITE, c->cost_after);
-}
-
 /* cost: of the table itself. */
 static void charge(struct write_txn *t, const struct table *table, struct item_op *op, uint64_t cost, const struct index_plan *p)
 {
@@ -156,8 +121,8 @@ static void charge(struct write_txn *t, const struct table *table, struct item_o
 	if (op->expired)
 		return;
 	throughput_charge(t->batch->store, table, NULL, op->hash, METER_WRITE, cost);
-	for (unsigned i = 0; p != NULL && i < p->n; i++)
-		charge_index(t, table, &p->change[i]);
+	if (p != NULL)
+		index_charge(t, table, p);
 }
 
 /* ---- one action ---- */
@@ -181,7 +146,7 @@ static enum err change_item(struct write_txn *t, const struct catalog_table *ct,
 	if (table->gsis + table->lsis != 0)
 		rc = index_plan(t, table, op->old, op->new, transactional, &indexes, &op->cost, f);
 	if (rc == ERR_OK)
-		rc = admit_indexes(t, table, op, &indexes, f);
+		rc = index_admit(t, table, &indexes, op->expired, f);
 	if (rc == ERR_OK && table->lsis != 0)
 		rc = collection_grow(t, table, op, (int64_t)new_bytes - (int64_t)old_bytes + index_local_growth(&indexes), f);
 	if (rc == ERR_OK) {

@@ -9,6 +9,7 @@
 #include "store/keeper.h"
 #include "store/keycode.h"
 #include "store/partition.h"
+#include "store/propagation.h"
 #include "store/store_int.h"
 #include "store/streams.h"
 #include "store/throughput.h"
@@ -28,6 +29,7 @@ enum err store_open(const struct store_opts *o, struct store **out, struct fault
 	s->observer = o->observer;
 	clock_init(&s->clock, o->still_clock);
 	s->capacity = o->capacity;
+	atomic_init(&s->index_delay_ms, o->index_delay_ms);
 	s->partition_bytes = o->partition_bytes != 0 ? o->partition_bytes : PARTITION_BYTES;
 	s->collection_bytes = o->collection_bytes != 0 ? o->collection_bytes : COLLECTION_BYTES;
 	s->region = strdup(o->region != NULL ? o->region : "ddblocal");
@@ -38,7 +40,11 @@ enum err store_open(const struct store_opts *o, struct store **out, struct fault
 	if (rc == ERR_OK)
 		rc = streams_recover(s, f);
 	if (rc == ERR_OK)
+		rc = backlogs_recover(s, f);
+	if (rc == ERR_OK)
 		rc = writer_start(s, o->batch_max, &s->writer, f);
+	if (rc == ERR_OK)
+		rc = propagation_start(s, &s->propagation, f);
 	if (rc == ERR_OK)
 		rc = backfill_start(s, &s->backfill, f);
 	if (rc == ERR_OK)
@@ -58,8 +64,11 @@ void store_close(struct store **s)
 	keeper_stop(&(*s)->keeper);
 	if ((*s)->backfill != NULL)
 		backfill_stop((*s)->backfill);
+	if ((*s)->propagation != NULL)
+		propagation_stop((*s)->propagation);
 	writer_stop(&(*s)->writer);
 	backfill_free(&(*s)->backfill);
+	propagation_free(&(*s)->propagation);
 	catalog_close(&(*s)->catalog);
 	if ((*s)->engine != NULL)
 		engine_close(&(*s)->engine);
@@ -78,6 +87,18 @@ void store_clock_advance(struct store *s, uint64_t ms)
 {
 	clock_advance(&s->clock, ms);
 	keeper_wake(s->keeper);
+	propagation_settle(s->propagation);
+}
+
+void store_set_index_delay(struct store *s, uint32_t ms)
+{
+	atomic_store_explicit(&s->index_delay_ms, ms, memory_order_relaxed);
+	propagation_wake(s->propagation);
+}
+
+uint32_t store_index_delay(struct store *s)
+{
+	return atomic_load_explicit(&s->index_delay_ms, memory_order_relaxed);
 }
 
 void store_submit(struct store *s, struct store_write *w)

@@ -53,6 +53,7 @@ struct store_opts {                       /* zero = default */
 	enum capacity_mode capacity;
 	uint64_t partition_bytes;             /* a larger partition is cut in two (partition.h): 10 GiB */
 	uint64_t collection_bytes;            /* limit of item collections (collection.h): 10 GiB */
+	uint32_t index_delay_ms;              /* store_set_index_delay */
 	bool still_clock;                     /* time passes by store_clock_advance alone (clock.h) */
 };
 
@@ -131,14 +132,31 @@ void store_submit(struct store *s, struct store_write *w);
 /* Instead of store_submit: a write that was prepared is not to be carried out. done() is not called. */
 void store_forgo(struct store_write *w);
 
-/* Move the store's clock on (clock.h), and let what is now due be done. For tests. */
+/* Move the store's clock on (clock.h), and let what is now due be done; when this returns, it has been to global indexes.
+ * For tests. */
 void store_clock_advance(struct store *s, uint64_t ms);
+
+/* Have global indexes follow their tables so much later, by the store's clock (propagation.h); changes that wait do so too. */
+void store_set_index_delay(struct store *s, uint32_t ms);
+uint32_t store_index_delay(struct store *s);
 
 /* ---- looking inside ---- */
 
 /* What each table and global index has consumed since the store was opened. index: absent for the table itself. */
 typedef void store_meter_fn(void *arg, struct slice table, struct slice index, const struct meter_totals *m);
 void store_meters(struct store *s, store_meter_fn *fn, void *arg);
+
+/* How far each global index is behind its table, and how far one that is being built has come. */
+struct store_index_state {
+	struct slice table, index;
+	uint64_t backlog;          /* changes that it has not been told (backlog.h) */
+	uint64_t lag_ms;           /* how long the oldest of them has waited; 0 = there is none */
+	uint64_t carried;          /* changes that waited, and were carried out, since the store was opened */
+	bool building;
+	uint64_t filled, items;    /* while it is built: items of the table that were looked at, of how many */
+};
+typedef void store_index_fn(void *arg, const struct store_index_state *x);
+void store_indexes(struct store *s, store_index_fn *fn, void *arg);
 
 /* A partition of a table, or of its index of this name (absent: the table). Hashes are inclusive. */
 struct store_partition {

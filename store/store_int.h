@@ -9,6 +9,7 @@
  *    0, 'x', client token         a transaction done, for its ten minutes    (token.c)
  *    0, 'y', time, token          the same, by the time it ends
  *    0, 's', label, 0, table      a stream                               (streams.h)
+ *    0, 'g', index id, number     a change that an index has not been told (backlog.h)
  *    table id, hash, keys...      items;  index id, hash, keys..., base keys...  index entries
  *    shard id, position           records of a stream
  *    expiry index id, second, item's key                                 (ttl.h)
@@ -26,6 +27,7 @@
 
 struct writer;
 struct backfill;
+struct propagation;
 struct keeper;
 
 struct store {
@@ -35,6 +37,8 @@ struct store {
 	struct catalog_store catalog;     /* published snapshots and those who read them */
 	struct writer *writer;
 	struct backfill *backfill;
+	struct propagation *propagation;
+	_Atomic uint32_t index_delay_ms;  /* propagation.h */
 	struct keeper *keeper;
 	struct clock clock;               /* all of the store's time */
 	enum capacity_mode capacity;

@@ -5,6 +5,7 @@
 #define DYNAX_STORE_TABLE_H
 
 #include "protocol/expr.h"
+#include "store/backlog.h"
 #include "store/meter.h"
 
 enum { TABLE_GSI_MAX = 20, TABLE_LSI_MAX = 5 };
@@ -32,6 +33,7 @@ struct table_index {
 	bool readable;                    /* false while it is being built */
 	struct throughput limit;          /* of a global index (throughput.h) */
 	struct meter *meter;              /* of a global index; NULL of a local one */
+	struct backlog *backlog;          /* the same (backlog.h) */
 	struct partitions parts;          /* a local index always has one */
 };
 

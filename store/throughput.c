@@ -30,6 +30,16 @@ bool throughput_left(struct store *s, const struct table *t, const struct table_
 		throughput_limit(t, x)->rate[use], (uint32_t)clock_seconds(&s->clock)) > 0;
 }
 
+bool throughput_behind(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, uint64_t owed)
+{
+	uint32_t rate = throughput_limit(t, x)->rate[METER_WRITE];
+
+	(void)hash;
+	return rate != 0 && capacity_enforced(s->capacity)
+		&& bucket_level(&throughput_meter(t, x)->bucket[METER_WRITE], rate, (uint32_t)clock_seconds(&s->clock))
+			+ (int64_t)rate * INDEX_BEHIND_SECONDS < (int64_t)owed;
+}
+
 void throughput_charge(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, enum meter_use use,
 	uint64_t halves)
 {

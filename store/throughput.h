@@ -3,7 +3,8 @@
  *    admit, before anything is read or changed --> ... the operation ... --> charge, what it cost
  *
  * Provisioned throughput limits a table and each of its global indexes; on demand, OnDemandThroughput does, if it is given.
- * Either may be exceeded by what was saved in five minutes (bucket.h). A local index uses its table's throughput.
+ * Either may be exceeded by what was saved in five minutes (bucket.h). A local index uses its table's throughput; a global one
+ * that has no write capacity left falls behind first, and holds its table's writes up when it is too far behind (propagation.h).
  *
  * P1. What is refused has changed nothing and costs nothing.
  * P2. A page of a Query or Scan that is admitted is read whole, and paid for afterwards.
@@ -40,13 +41,21 @@ enum err throughput_refuse(struct store *s, const struct table *t, const struct 
 /* x: the index that is read or written, or NULL. hash: of the partition key there; a Scan's, where its page begins. */
 bool throughput_left(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, enum meter_use use);
 
+static inline bool throughput_allows(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
+	enum meter_use use)
+{
+	return throughput_limit(t, x)->rate[use] == 0 || throughput_left(s, t, x, hash, use);
+}
+
 static inline enum err throughput_admit(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
 	enum meter_use use, struct fault *f)
 {
-	if (throughput_limit(t, x)->rate[use] == 0 || throughput_left(s, t, x, hash, use))
-		return ERR_OK;
-	return throughput_refuse(s, t, x, use, f);
+	return throughput_allows(s, t, x, hash, use) ? ERR_OK : throughput_refuse(s, t, x, use, f);
 }
+
+/* Would an index that still has to pay for so many half units of writes be too far behind (propagation.h)? */
+enum { INDEX_BEHIND_SECONDS = 5 };
+bool throughput_behind(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, uint64_t owed);
 
 void throughput_charge(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, enum meter_use use,
 	uint64_t halves);

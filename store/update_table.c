@@ -390,6 +390,7 @@ static enum err delete_index(struct change *c, struct slice bytes, struct fault 
 		return fault_set(f, MSG_TABLE_UNKNOWN);
 	c->dropped = c->old->table.index[at].id;
 	control_drop_counters(c->txn, &c->old->table.index[at].parts);
+	backlog_drop(c->txn, &c->old->table.index[at]);
 	if (!partition_rows_drop(&c->draft.facts, c->dropped, c->arena))
 		return no_memory(f);
 	move_ids(&c->draft, (unsigned)at, false, 0);

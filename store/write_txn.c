@@ -125,13 +125,14 @@ void write_txn_change(struct write_txn *t, const struct store_change *c)
 
 void write_txn_begin(struct write_txn *t, struct write_batch *b, struct arena *a)
 {
-	*t = (struct write_txn){ .batch = b, .arena = a, .changes_before = b->changes };
+	*t = (struct write_txn){ .batch = b, .arena = a, .changes_before = b->changes, .marks_before = b->marks };
 	engine_begin(b->store->engine);
 }
 
 static void forget(struct write_txn *t)
 {
 	t->batch->changes = t->changes_before;
+	backlog_undo(t->batch, t->marks_before);
 }
 
 void write_txn_abort(struct write_txn *t)

@@ -19,6 +19,8 @@ struct write_batch {
 	struct catalog *next;            /* made by this batch, not yet published; or NULL */
 	struct store_change *change;     /* heap */
 	size_t changes, cap;
+	struct backlog_mark *mark;       /* heap: what to undo in backlogs */
+	size_t marks, mark_cap;
 	unsigned committed;              /* transactions */
 	struct buf scratch;              /* an item being made */
 	struct buf row;                  /* a row beside the item: a record of a stream, an expiry */
@@ -39,7 +41,7 @@ struct write_txn {
 	struct counter_delta *delta;     /* in the arena */
 	unsigned deltas, delta_cap;
 	struct collection *collections;  /* item collections that it has looked at (collection.h) */
-	size_t changes_before;
+	size_t changes_before, marks_before;
 	uint32_t next_id;                /* once ids were taken in it (control.h); 0 = not yet */
 	bool grows;                      /* items or entries were put: not when the store is full */
 	bool failed;                     /* out of memory somewhere: commit refuses */

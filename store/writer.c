@@ -7,6 +7,7 @@
 
 #include "protocol/messages.h"
 #include "store/backfill.h"
+#include "store/propagation.h"
 #include "store/write_plan.h"
 #include "store/write_txn.h"
 
@@ -92,6 +93,8 @@ static void publish(struct write_batch *b)
 		o->begin(o->arg, b->change, b->changes);
 	/* The catalog after what it speaks of: see reader_view. */
 	engine_publish(s->engine);
+	bool propagate = backlog_publish(b) || b->next != NULL;
+
 	if (b->next != NULL)
 		catalog_publish(&s->catalog, b->next);
 	b->next = NULL;
@@ -100,6 +103,8 @@ static void publish(struct write_batch *b)
 	if (b->wake_backfill)
 		backfill_wake(s->backfill);
 	b->wake_backfill = false;
+	if (propagate)
+		propagation_wake(s->propagation);
 }
 
 /* The flush failed: the whole batch is undone, and what was decided on its state, failed conditions too, is void. */
@@ -111,6 +116,7 @@ static void fail_all(struct write_batch *b, struct store_write *list, const stru
 		w->fault.detail = SLICE_NONE;
 		w->result = fault_set(&w->fault, why->code, "%s", why->text != NULL ? why->text : err_type(why->code));
 	}
+	backlog_undo(b, 0);
 	catalog_discard(&b->next);
 	b->wake_backfill = false;
 }
@@ -122,6 +128,7 @@ static void run_batch(struct write_batch *b, struct store_write *list)
 	fault_init(&f, &b->arena);
 	b->catalog = atomic_load(&b->store->catalog.current);
 	b->changes = 0;
+	b->marks = 0;
 	b->committed = 0;
 	for (struct store_write *w = list; w != NULL; w = w->next)
 		apply(b, w);
@@ -177,6 +184,7 @@ static void *writer_main(void *arg)
 	buf_release(&b.row);
 	arena_release(&b.arena);
 	free(b.change);
+	free(b.mark);
 	return NULL;
 }
 

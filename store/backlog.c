@@ -1,0 +1,315 @@
+/* backlog - see backlog.h. */
+#include "store/backlog.h"
+
+#include <stdlib.h>
+
+#include "protocol/messages.h"
+#include "protocol/mp.h"
+#include "store/store_int.h"
+#include "store/write_txn.h"
+
+enum { ROW_KEY = CATALOG_KEY_BYTES + 8, ROW_FIELDS = 4, SIDE_FIELDS = 4 };
+
+struct backlog *backlog_new(void)
+{
+	struct backlog *b = calloc(1, sizeof *b);
+
+	if (b != NULL)
+		b->refs = 1;
+	return b;
+}
+
+struct backlog *backlog_ref(struct backlog *b)
+{
+	b->refs++;
+	return b;
+}
+
+void backlog_unref(struct backlog **b)
+{
+	if (*b != NULL && --(*b)->refs == 0)
+		free(*b);
+	*b = NULL;
+}
+
+/* ---- rows ---- */
+
+static struct slice row_key(uint32_t index, uint64_t number, uint8_t out[ROW_KEY])
+{
+	catalog_key('g', index, out);
+	for (int i = ROW_KEY - 1; i >= CATALOG_KEY_BYTES; i--, number >>= 8)
+		out[i] = (uint8_t)number;
+	return slice_of(out, ROW_KEY);
+}
+
+static uint64_t row_number(struct slice key)
+{
+	uint64_t v = 0;
+
+	for (int i = CATALOG_KEY_BYTES; i < ROW_KEY; i++)
+		v = v << 8 | key.p[i];
+	return v;
+}
+
+static void put_side(struct buf *b, const struct index_side *s)
+{
+	mp_put_array(b, SIDE_FIELDS);
+	mp_put_bin(b, s->key);
+	mp_put_int(b, (int64_t)s->hash);
+	mp_put_int(b, (int64_t)s->bytes);
+	mp_put_int(b, (int64_t)s->cost);
+}
+
+/* An entry's key is never empty. */
+static void read_side(struct mp *m, struct index_side *s)
+{
+	m->bad |= mp_array(m) != SIDE_FIELDS;
+	s->key = mp_bin(m);
+	s->hash = (uint64_t)mp_int(m);
+	s->bytes = mp_uint(m);
+	s->cost = mp_uint(m);
+	if (s->key.n == 0)
+		s->key = SLICE_NONE;
+}
+
+static void row_encode(struct buf *b, uint64_t time_ms, const struct index_move *m)
+{
+	buf_clear(b);
+	mp_put_array(b, ROW_FIELDS);
+	mp_put_int(b, (int64_t)time_ms);
+	put_side(b, &m->before);
+	put_side(b, &m->after);
+	if (slice_present(m->value))
+		buf_put_slice(b, m->value);
+	else
+		mp_put_nil(b);
+}
+
+static enum err row_decode(struct slice key, struct slice bytes, struct backlog_row *r, struct fault *f)
+{
+	struct mp m = mp_open(bytes);
+
+	if (key.n != ROW_KEY || mp_array(&m) != ROW_FIELDS)
+		return fault_set(f, MSG_CATALOG_DAMAGED);
+	r->number = row_number(key);
+	r->time_ms = mp_uint(&m);
+	read_side(&m, &r->move.before);
+	read_side(&m, &r->move.after);
+	r->move.value = mp_skip(&m);
+	return m.bad ? fault_set(f, MSG_CATALOG_DAMAGED) : ERR_OK;
+}
+
+/* ---- changing, on the writer ---- */
+
+/* Note how a backlog is before it is changed; false if memory is out, and then it must not be. */
+static bool mark(struct write_txn *t, struct backlog *b)
+{
+	struct write_batch *batch = t->batch;
+
+	if (batch->marks == batch->mark_cap) {
+		size_t cap = batch->mark_cap != 0 ? 2 * batch->mark_cap : 64;
+		struct backlog_mark *grown = realloc(batch->mark, cap * sizeof *grown);
+
+		if (grown == NULL) {
+			t->failed = true;
+			return false;
+		}
+		batch->mark = grown;
+		batch->mark_cap = cap;
+	}
+	batch->mark[batch->marks++] = (struct backlog_mark){ b, b->now };
+	return true;
+}
+
+void backlog_append(struct write_txn *t, const struct table_index *x, const struct index_move *m)
+{
+	struct backlog_state *s = &x->backlog->now;
+	uint64_t now = store_now_ms(t->batch->store);
+	struct buf *row = &t->batch->row;
+	uint8_t key[ROW_KEY];
+
+	row_encode(row, now, m);
+	t->failed |= row->failed;
+	if (t->failed || !mark(t, x->backlog))
+		return;
+	if (s->first == s->next)
+		s->oldest_ms = now;
+	engine_put(t->batch->store->engine, row_key(x->id, s->next++, key), buf_slice(row));
+	s->cost += index_move_cost(m);
+}
+
+/* What is left is found in the engine: this transaction puts no rows. */
+static enum err find_oldest(struct engine *e, uint32_t index, struct backlog_state *s, struct fault *f)
+{
+	struct backlog_row row;
+	struct slice value;
+	uint8_t key[ROW_KEY];
+
+	if (s->first == s->next)
+		return ERR_OK;
+	enum err rc = engine_read(e, row_key(index, s->first, key), &value, f);
+
+	if (rc == ERR_OK)
+		rc = row_decode(slice_of(key, ROW_KEY), value, &row, f);
+	if (rc == ERR_OK)
+		s->oldest_ms = row.time_ms;
+	return rc;
+}
+
+enum err backlog_remove(struct write_txn *t, const struct table_index *x, const struct backlog_row *row, unsigned n,
+	struct fault *f)
+{
+	struct engine *e = t->batch->store->engine;
+	struct backlog_state *s = &x->backlog->now;
+	uint8_t key[ROW_KEY];
+
+	if (n == 0 || !mark(t, x->backlog))
+		return ERR_OK; /* out of memory: the commit refuses */
+	for (unsigned i = 0; i < n; i++) {
+		engine_del(e, row_key(x->id, row[i].number, key));
+		s->cost -= index_move_cost(&row[i].move);
+	}
+	s->first += n;
+	s->carried += n;
+	return find_oldest(e, x->id, s, f);
+}
+
+void backlog_drop(struct write_txn *t, const struct table_index *x)
+{
+	uint8_t key[CATALOG_KEY_BYTES];
+
+	if (!backlog_empty(x->backlog))
+		engine_drop_prefix(t->batch->store->engine, catalog_key('g', x->id, key));
+}
+
+/* ---- a batch ---- */
+
+void backlog_undo(struct write_batch *b, size_t keep)
+{
+	while (b->marks > keep) {
+		const struct backlog_mark *m = &b->mark[--b->marks];
+
+		m->backlog->now = m->before;
+	}
+}
+
+static uint64_t published(const _Atomic uint64_t *v)
+{
+	return atomic_load_explicit(v, memory_order_relaxed);
+}
+
+/* next before first, and backlog_look the other way round: so first is never seen beyond next. */
+static void show(struct backlog *b)
+{
+	atomic_store_explicit(&b->oldest_ms, b->now.oldest_ms, memory_order_relaxed);
+	atomic_store_explicit(&b->carried, b->now.carried, memory_order_relaxed);
+	atomic_store_explicit(&b->next, b->now.next, memory_order_release);
+	atomic_store_explicit(&b->first, b->now.first, memory_order_release);
+}
+
+bool backlog_publish(struct write_batch *b)
+{
+	bool woken = false;
+
+	for (size_t i = 0; i < b->marks; i++) {
+		struct backlog *x = b->mark[i].backlog;
+
+		woken |= published(&x->first) == published(&x->next) && !backlog_empty(x);
+		show(x);
+	}
+	b->marks = 0;
+	return woken;
+}
+
+/* ---- other threads ---- */
+
+struct backlog_state backlog_look(const struct backlog *b)
+{
+	struct backlog_state s = { .first = atomic_load_explicit(&b->first, memory_order_acquire) };
+
+	s.next = atomic_load_explicit(&b->next, memory_order_acquire);
+	s.oldest_ms = published(&b->oldest_ms);
+	s.carried = published(&b->carried);
+	return s;
+}
+
+/* Rows of an index from a number on: a cursor of v. */
+static enum err rows_open(struct view *v, uint32_t index, uint64_t number, struct cursor **c, struct fault *f)
+{
+	uint8_t from[ROW_KEY], to[ROW_KEY];
+
+	return cursor_open(v, row_key(index, number, from), row_key(index, UINT64_MAX, to), false, c, f);
+}
+
+static enum err read_row(struct cursor *c, struct arena *a, struct backlog_row *row, size_t *bytes, struct fault *f)
+{
+	struct slice key, value;
+	enum err rc = cursor_next(c, &key, &value, f);
+
+	*bytes = 0;
+	if (rc != ERR_OK || !slice_present(key))
+		return rc;
+	*bytes = value.n;
+	value = arena_copy(a, value);
+	return slice_present(value) ? row_decode(key, value, row, f) : fault_set(f, MSG_NO_MEMORY);
+}
+
+enum err backlog_read(struct store *s, uint32_t index, uint64_t number, struct arena *a, struct backlog_row *row, unsigned max,
+	size_t bytes_max, unsigned *n, struct fault *f)
+{
+	struct view *v = NULL;
+	struct cursor *c = NULL;
+	size_t total = 0, bytes = 1;
+	enum err rc = view_open(s->engine, &v, f);
+
+	*n = 0;
+	if (rc == ERR_OK)
+		rc = rows_open(v, index, number, &c, f);
+	while (rc == ERR_OK && bytes != 0 && *n < max && total < bytes_max) {
+		rc = read_row(c, a, &row[*n], &bytes, f);
+		*n += rc == ERR_OK && bytes != 0;
+		total += bytes;
+	}
+	cursor_close(&c);
+	view_close(&v);
+	return rc;
+}
+
+/* ---- opening ---- */
+
+static enum err recover(struct view *v, uint32_t index, struct backlog *b, struct fault *f)
+{
+	struct backlog_state *s = &b->now;
+	struct cursor *c = NULL;
+	struct slice key, value;
+	struct backlog_row row;
+	enum err rc = rows_open(v, index, 0, &c, f);
+
+	while (rc == ERR_OK && (rc = cursor_next(c, &key, &value, f)) == ERR_OK && slice_present(key)) {
+		rc = row_decode(key, value, &row, f);
+		if (rc != ERR_OK)
+			break;
+		if (s->first == s->next) {
+			s->first = row.number;
+			s->oldest_ms = row.time_ms;
+		}
+		s->next = row.number + 1;
+		s->cost += index_move_cost(&row.move);
+	}
+	cursor_close(&c);
+	show(b);
+	return rc;
+}
+
+enum err backlogs_recover(struct store *s, struct fault *f)
+{
+	const struct catalog *c = atomic_load(&s->catalog.current);
+	struct view *v = NULL;
+	enum err rc = view_open(s->engine, &v, f);
+
+	for (size_t i = 0; i < c->n && rc == ERR_OK; i++)
+		for (unsigned k = 0; k < c->by_id[i]->table.gsis && rc == ERR_OK; k++)
+			rc = recover(v, c->by_id[i]->table.index[k].id, c->by_id[i]->table.index[k].backlog, f);
+	view_close(&v);
+	return rc;
+}

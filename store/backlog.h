@@ -1,0 +1,106 @@
+/* backlog - what a global index has not been told yet: rows, each put by the transaction that changes an item.
+ *
+ *    item_apply --backlog_append--> | 0, 'g' | index id | sequence number | -> [time, entry before, entry after]
+ *    propagation thread (propagation.h) --> index_carry_out and backlog_remove, in one transaction
+ *
+ * L1. A row is there exactly if its change is and has not been carried out. So every change reaches its index once, over
+ *     crashes too.
+ * L2. Rows of an index are carried out in the order of their numbers, which is the order of the changes. Changes are made
+ *     directly (index.h) only while there is no row. So an entry never goes back to an older version of its item.
+ * L3. An index that is being built (backfill.h) has no rows: nobody can read it, so nobody sees it late.
+ *
+ * What is known of the rows is kept in memory too, and lives as long as the index, whatever its descriptions; it is found again
+ * from the rows when the store is opened. What a transaction or a batch that is undone did to it is undone as well.
+ *
+ * Threads: the writer, but for backlog_look, and backlog_read, which any may call. */
+#ifndef DYNAX_STORE_BACKLOG_H
+#define DYNAX_STORE_BACKLOG_H
+
+#include <stdatomic.h>
+
+#include "protocol/arena.h"
+#include "protocol/err.h"
+
+struct store;
+struct table_index;
+struct write_batch;
+struct write_txn;
+
+/* What is done to an index: an entry goes, comes, or is replaced. */
+struct index_side {
+	struct slice key;                /* absent: no entry */
+	uint64_t hash;                   /* of its partition key */
+	uint64_t bytes;
+	uint64_t cost;                   /* half units */
+};
+struct index_move {
+	struct index_side before, after;
+	struct slice value;              /* of the entry that comes */
+};
+static inline uint64_t index_move_cost(const struct index_move *m)
+{
+	return m->before.cost + m->after.cost;
+}
+
+struct backlog_row {
+	uint64_t number, time_ms;        /* by the store's clock */
+	struct index_move move;          /* its cost is charged when it is carried out */
+};
+
+struct backlog_state {
+	uint64_t first, next;            /* numbers of the rows: [first, next) */
+	uint64_t cost;                   /* of all rows, half units */
+	uint64_t oldest_ms;              /* of the first row */
+	uint64_t carried;                /* rows carried out since the store was opened */
+};
+
+struct backlog {
+	struct backlog_state now;        /* with what is not published yet; the writer's */
+	_Atomic uint64_t first, next, oldest_ms, carried; /* as published; stored by the writer */
+	_Atomic uint64_t filled;         /* items that the backfill has looked at; stored by the writer */
+	unsigned refs;                   /* the writer's */
+};
+
+/* With one reference; NULL if out of memory. */
+struct backlog *backlog_new(void);
+struct backlog *backlog_ref(struct backlog *b);
+/* NULL is fine. */
+void backlog_unref(struct backlog **b);
+
+static inline bool backlog_empty(const struct backlog *b)
+{
+	return b->now.first == b->now.next;
+}
+
+/* Put a row behind the others. */
+void backlog_append(struct write_txn *t, const struct table_index *x, const struct index_move *m);
+/* The first n rows have been carried out. */
+enum err backlog_remove(struct write_txn *t, const struct table_index *x, const struct backlog_row *row, unsigned n,
+	struct fault *f) __attribute__((warn_unused_result));
+/* The index goes. */
+void backlog_drop(struct write_txn *t, const struct table_index *x);
+
+/* ---- a batch ---- */
+
+/* A backlog, and how it was before a change. */
+struct backlog_mark {
+	struct backlog *backlog;
+	struct backlog_state before;
+};
+/* Undo the changes of the batch's backlogs but the first `keep`. */
+void backlog_undo(struct write_batch *b, size_t keep);
+/* The batch is visible: so is what it did to backlogs. True if one had been empty and is no more. */
+bool backlog_publish(struct write_batch *b);
+
+/* ---- other threads ---- */
+
+/* What is published of it; cost: 0. */
+struct backlog_state backlog_look(const struct backlog *b);
+
+/* The rows of an index from `number` on, in one view, copied to the arena: up to max, or about bytes_max bytes. */
+enum err backlog_read(struct store *s, uint32_t index, uint64_t number, struct arena *a, struct backlog_row *row, unsigned max,
+	size_t bytes_max, unsigned *n, struct fault *f) __attribute__((warn_unused_result));
+/* Find the backlogs of all indexes again, before the writer starts. */
+enum err backlogs_recover(struct store *s, struct fault *f) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,20 @@
+/* index_admit - when a global index is changed: with its table, later, or not at all, because it is too far behind.
+ *
+ * The rules are told in propagation.h. Local indexes are a part of their table here: changed with it, paid for by it.
+ * Deletions by time to live are neither refused nor charged (throughput.h, P3).
+ *
+ * Threads: the writer only. */
+#ifndef DYNAX_STORE_INDEX_ADMIT_H
+#define DYNAX_STORE_INDEX_ADMIT_H
+
+#include "store/index.h"
+
+/* Decide for each change of a plan whether it is made later; an error of throughput_refuse if an index is too far behind. */
+enum err index_admit(struct write_txn *t, const struct table *table, struct index_plan *p, bool expired, struct fault *f)
+	__attribute__((warn_unused_result));
+/* Charge what is changed at once. */
+void index_charge(struct write_txn *t, const struct table *table, const struct index_plan *p);
+/* Charge one change if there is throughput for it; false, and nothing is charged, if not. */
+bool index_pay(struct store *s, const struct table *table, const struct table_index *x, const struct index_move *m);
+
+#endif

@@ -1,0 +1,38 @@
+/* propagation - carries out what global indexes have not been told yet (backlog.h).
+ *
+ *    thread:  a page of rows that are old enough --> writer: as many as the index's throughput pays for: entries, counters,
+ *             and the rows are gone, in one transaction --> the next index ... until nothing more can be done
+ *
+ * A change of a global index is made by the transaction that changes the item, with no delay at all, as long as nothing stands
+ * against it. It becomes a row of the backlog if
+ *
+ *    - other rows wait, for order (backlog.h, L2);
+ *    - a delay is set (store_set_index_delay), for programs to be tested with indexes that are late; or
+ *    - the index's write capacity is used up. DynamoDB too lets the index fall behind then, but not for long: it throttles the
+ *      table. Here writes that would change an index are refused once what waits costs more than INDEX_BEHIND_SECONDS of its
+ *      write capacity beyond what it has saved, and pass again as the backlog shrinks; the service does not publish its number.
+ *
+ * R1. Rows of different indexes never wait for one another.
+ * R2. A row that waits for throughput is looked at again at least once a second of the store's clock, a row that waits for its
+ *     time when that has come.
+ *
+ * Sources: "Using Global Secondary Indexes in DynamoDB" (data synchronization, provisioned throughput considerations) and
+ * "Diagnosing throttling" in the developer guide.
+ * Not here: local indexes, which are always changed with their table. Threads: its own; the writer does the writing. */
+#ifndef DYNAX_STORE_PROPAGATION_H
+#define DYNAX_STORE_PROPAGATION_H
+
+#include "store/store_int.h"
+
+struct propagation;
+
+enum err propagation_start(struct store *s, struct propagation **p, struct fault *f) __attribute__((warn_unused_result));
+/* Stops between two pages; the writer must still be running, and may go on to call propagation_wake. */
+void propagation_stop(struct propagation *p);
+void propagation_free(struct propagation **p);
+/* There are rows, or capacity, or another delay. From any thread. */
+void propagation_wake(struct propagation *p);
+/* Wait until all is carried out that could be when this was called. Not from the writer. */
+void propagation_settle(struct propagation *p);
+
+#endif
