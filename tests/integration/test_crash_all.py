@@ -15,6 +15,7 @@ import time
 
 from daemon import Daemon, DataDirectory
 from doors import HttpDoor, Refused, definitions, index, item, keys, values
+from rules import item_size
 
 ROUNDS = int(os.environ.get("CRASH_ROUNDS", "5"))
 THREADS = 8
@@ -137,23 +138,10 @@ def check_indexes(call, table):
                                                              if "n" in i and i["pk"]["S"] == p)
 
 
-def number_size(text):
-    """A byte, and one for each pair of digits, which end at the units; zeros at the end are free."""
-    digits = text.zfill(len(text) + len(text) % 2)
-    while digits.endswith("00"):
-        digits = digits[:-2]
-    return 1 + len(digits) // 2
-
-
-def size(i):
-    """DynamoDB's rule, for the types used here."""
-    return sum(len(key) + (len(v["S"]) if "S" in v else number_size(v["N"])) for key, v in i.items())
-
-
 def check_counters(call, table):
     t = call("DescribeTable", TableName=TABLE)["Table"]
     assert t["ItemCount"] == len(table)
-    assert t["TableSizeBytes"] == sum(map(size, table.values()))
+    assert t["TableSizeBytes"] == sum(map(item_size, table.values()))
     counts = {"by-color": sum("color" in i and "n" in i for i in table.values()),
               "by-n": sum("n" in i for i in table.values()), "local-n": sum("n" in i for i in table.values())}
     for one in t["GlobalSecondaryIndexes"] + t["LocalSecondaryIndexes"]:
