@@ -225,6 +225,13 @@
 #define MSG_TABLE_UNKNOWN ERR_RESOURCE_NOT_FOUND, "Requested resource not found"
 #define MSG_TABLE_NOT_FOUND ERR_RESOURCE_NOT_FOUND, "Requested resource not found: Table: %.*s not found"
 #define MSG_TABLE_EXISTS ERR_RESOURCE_IN_USE, "Table already exists: %.*s"
+#define TEXT_IN_USE "Attempt to change a resource which is still in use: "
+#define MSG_TABLE_CREATING ERR_RESOURCE_IN_USE, TEXT_IN_USE "Table is being created: %.*s"
+#define MSG_TABLE_UPDATING ERR_RESOURCE_IN_USE, TEXT_IN_USE "Table: %.*s is in the process of being updated."
+#define MSG_TABLE_DELETING ERR_RESOURCE_IN_USE, TEXT_IN_USE "Table is being deleted: %.*s"
+#define MSG_TABLE_INDEXES_BUSY ERR_RESOURCE_IN_USE, TEXT_IN_USE \
+	"Cannot delete table while indexes are being created, updated, or deleted."
+#define MSG_TTL_TABLE_BUSY ERR_RESOURCE_IN_USE, TEXT_IN_USE "Table %.*s is being %s"
 #define MSG_TABLE_PROTECTED ERR_VALIDATION, "Resource cannot be deleted as it is currently protected against deletion. " \
 	"Disable deletion protection first."
 #define MSG_TABLE_NAME_SHORT ERR_VALIDATION, "1 validation error detected: Value '%.*s' at 'tableName' failed to satisfy " \

@@ -40,6 +40,7 @@ struct config {
 	unsigned hand_over;            /* enum hand_over */
 	uint64_t overlay, map_max;
 	uint64_t ttl_interval;         /* ms */
+	uint64_t table_delay;          /* ms */
 	bool test_clock;
 	unsigned capacity;             /* enum capacity_mode */
 	uint64_t partition_bytes, collection_bytes;

@@ -114,6 +114,7 @@ static bool open_store(struct server *s, struct config_error *e)
 			.capacity = (enum capacity_mode)c->capacity,
 			.partition_bytes = c->partition_bytes,
 			.collection_bytes = c->collection_bytes,
+			.table_delay_ms = c->table_delay,
 		},
 		.reader_threads = c->reader_threads,
 		.hand_over = (enum hand_over)c->hand_over,

@@ -49,6 +49,14 @@ struct partition_row {
 /* Switches to on-demand billing that are remembered (switches.h). */
 enum { SWITCHES_KEPT = 4 };
 
+/* What a table is while it changes (table_state.h); TABLE_GONE is never stored. */
+enum table_status { TABLE_ACTIVE, TABLE_CREATING, TABLE_UPDATING, TABLE_DELETING, TABLE_GONE };
+struct table_state {
+	enum table_status status;
+	uint64_t until_ms;               /* of the store's clock; 0 = it is over */
+	uint32_t index;                  /* TABLE_UPDATING: id of the index that is being added; 0 = none */
+};
+
 /* What the store knows of a table beside what was asked for. */
 struct catalog_facts {
 	struct slice uuid;
@@ -65,6 +73,7 @@ struct catalog_facts {
 	uint64_t switched_ms[SWITCHES_KEPT]; /* the oldest first; 0 = none */
 	const struct partition_row *row; /* of what has more than one partition */
 	unsigned rows;
+	struct table_state state;
 };
 
 /* A table with all that DescribeTable tells. Counted by the writer alone: one reference for each snapshot it is in. */

@@ -4,7 +4,8 @@
  *            attribute of time to live | nil, [[open shard's id, first hash]], expiry index id, it is being filled,
  *            [[id, decreases of throughput, last decrease ms, last increase ms]] (from format 3 on),
  *            [[owner, partition id, first hash, it is uncounted]] (from format 4 on),
- *            [switches to on demand, ms] (from format 5 on), CreateTableInput ]
+ *            [switches to on demand, ms] (from format 5 on),
+ *            [status, until ms, index id that is being added] (from format 6 on), CreateTableInput ]
  *
  * The CreateTableInput is what was asked for, as changed since by UpdateTable and its like: the one source from which
  * DescribeTable, the key schemas and the indexes are made. Index ids follow its GlobalSecondaryIndexes, then its
@@ -15,7 +16,7 @@
 #include "store/catalog.h"
 #include "store/throughput.h"
 
-enum { FORMAT = 5, FORMAT_OLDEST = 2, FIELDS_OLDEST = 13, PAST_FIELDS = 4, ROW_FIELDS = 4 };
+enum { FORMAT = 6, FORMAT_OLDEST = 2, FIELDS_OLDEST = 13, PAST_FIELDS = 4, ROW_FIELDS = 4, STATE_FIELDS = 3 };
 enum { FIELDS = FIELDS_OLDEST + FORMAT - FORMAT_OLDEST }; /* each format added one */
 
 static void put_optional(struct buf *b, struct slice s)
@@ -81,6 +82,10 @@ void catalog_draft_put(struct buf *out, const struct catalog_draft *d)
 	mp_put_array(out, SWITCHES_KEPT);
 	for (unsigned i = 0; i < SWITCHES_KEPT; i++)
 		mp_put_int(out, (int64_t)d->facts.switched_ms[i]);
+	mp_put_array(out, STATE_FIELDS);
+	mp_put_int(out, d->facts.state.status);
+	mp_put_int(out, (int64_t)d->facts.state.until_ms);
+	mp_put_int(out, d->facts.state.index);
 	buf_put_slice(out, d->spec);
 }
 
@@ -298,6 +303,18 @@ static bool decode_switches(struct mp *m, struct catalog_table *t)
 	return !m->bad;
 }
 
+static bool decode_state(struct mp *m, struct table_state *s)
+{
+	if (mp_array(m) != STATE_FIELDS)
+		return false;
+	uint64_t status = mp_uint(m);
+
+	s->status = (enum table_status)status;
+	s->until_ms = mp_uint(m);
+	s->index = (uint32_t)mp_uint(m);
+	return !m->bad && status < TABLE_GONE;
+}
+
 /* The partitions of the table or an index: its rows, or one that is all of it. */
 static bool take_partitions(struct catalog_table *t, uint32_t owner, struct partitions *out)
 {
@@ -352,6 +369,8 @@ static bool decode(struct catalog_table *t)
 	if (format >= 4 && !decode_rows(&m, t))
 		return false;
 	if (format >= 5 && !decode_switches(&m, t))
+		return false;
+	if (format >= 6 && !decode_state(&m, &t->facts.state))
 		return false;
 	struct slice spec = mp_skip(&m);
 

@@ -1,20 +1,20 @@
-/* control - operations that change the catalog: CreateTable and DeleteTable, carried out by the writer.
+/* control - CreateTable, carried out by the writer, and what operations that change the catalog share.
  *
- * A table is ACTIVE, or gone, when its write is published; the answers speak of CREATING and DELETING as the
- * service's do. Ids come from one counter and are never used twice, so that nothing of a deleted table, in a cache or
- * in the engine, can be taken for a new one's. */
+ * Unless states are told to last (table_state.h), a table is ACTIVE, or gone, when its write is published; the answers speak
+ * of CREATING and DELETING as the service's do. Ids come from one counter and are never used twice, so that nothing of a
+ * deleted table, in a cache or in the engine, can be taken for a new one's. */
 #include <stdio.h>
 #include <sys/random.h>
 #include <time.h>
 
 #include "protocol/messages.h"
-#include "store/collection.h"
 #include "store/control.h"
 #include "store/create_table.h"
+#include "store/delete_table.h"
 #include "store/describe.h"
 #include "store/partition.h"
 #include "store/streams.h"
-#include "store/ttl.h"
+#include "store/table_state.h"
 
 enum { FIRST_ID = 1, ID_BYTES = 4, UUID_TEXT = 36, TABLE_NAME_MIN = 3 };
 
@@ -174,6 +174,7 @@ static enum err draft_new(struct write_batch *b, struct store_write *w, uint32_t
 	*d = (struct catalog_draft){ .id = first, .index_id = ids, .indexes = indexes, .spec = *(struct slice *)w->plan->control };
 	d->facts.uuid = slice_str(uuid);
 	d->facts.created_ms = store_now_ms(b->store);
+	d->facts.state = table_state_begin(b->store, TABLE_CREATING, 0);
 	if (record_is(&w->req->in, CreateTableInput_BillingMode, "PAY_PER_REQUEST"))
 		d->facts.on_demand_since_ms = d->facts.created_ms;
 	return ERR_OK;
@@ -188,6 +189,18 @@ static bool wants_stream(const struct record *in)
 		&& record_bool(&s, StreamSpecification_StreamEnabled);
 }
 
+/* What has gone may still have to be cleared away; anything else has the name. */
+static enum err make_way(struct write_batch *b, struct store_write *w, const struct catalog_table *t)
+{
+	if (t == NULL)
+		return ERR_OK;
+	if (table_gone(b->store, t))
+		return table_drop(b, t, w->req->arena, &w->fault);
+	if (table_state_now(b->store, t) == TABLE_CREATING)
+		return fault_set(&w->fault, MSG_TABLE_CREATING, SLICE_FMT(t->table.name));
+	return fault_set(&w->fault, MSG_TABLE_EXISTS, SLICE_FMT(t->table.name));
+}
+
 static enum err create_table_apply(struct write_batch *b, struct store_write *w)
 {
 	static const struct counters none[DESCRIBED_MAX];
@@ -196,13 +209,14 @@ static enum err create_table_apply(struct write_batch *b, struct store_write *w)
 	struct catalog_draft d;
 	struct write_txn t;
 	uint32_t gsis, lsis, first;
+	enum err rc = make_way(b, w, catalog_find(b->catalog, name));
 
-	if (catalog_find(b->catalog, name) != NULL)
-		return fault_set(&w->fault, MSG_TABLE_EXISTS, SLICE_FMT(name));
+	if (rc != ERR_OK)
+		return rc;
 	record_list(&w->req->in, CreateTableInput_GlobalSecondaryIndexes, &gsis);
 	record_list(&w->req->in, CreateTableInput_LocalSecondaryIndexes, &lsis);
 	write_txn_begin(&t, b, w->req->arena);
-	enum err rc = control_take_ids(&t, 1 + gsis + lsis, &first, &w->fault);
+	rc = control_take_ids(&t, 1 + gsis + lsis, &first, &w->fault);
 
 	if (rc == ERR_OK)
 		rc = draft_new(b, w, first, gsis + lsis, &d);
@@ -274,7 +288,7 @@ enum err create_table_prepare(struct store_reader *r, struct store_write *w)
 	return slice_present(*spec) ? ERR_OK : fault_set(&w->fault, MSG_NO_MEMORY);
 }
 
-/* ---- DeleteTable ---- */
+/* ---- dropping ---- */
 
 void control_drop_counters(struct write_txn *t, const struct partitions *p)
 {
@@ -293,50 +307,4 @@ void control_drop(struct write_txn *t, uint32_t id)
 	engine_del(e, catalog_key('c', id, key));
 	engine_drop_prefix(e, slice_of(prefix, sizeof prefix));
 	write_txn_change(t, &(struct store_change){ .table = id, .whole = true });
-}
-
-static enum err delete_table_apply(struct write_batch *b, struct store_write *w)
-{
-	struct slice name = control_table_name(record_str(&w->req->in, DeleteTableInput_TableName));
-	const struct catalog_table *ct = catalog_find(b->catalog, name);
-	struct counters c[DESCRIBED_MAX];
-	uint8_t key[CATALOG_KEY_BYTES];
-	struct write_txn t;
-
-	if (ct == NULL)
-		return fault_set(&w->fault, MSG_TABLE_NOT_FOUND, SLICE_FMT(name));
-	if (record_bool(&ct->spec, CreateTableInput_DeletionProtectionEnabled))
-		return fault_set(&w->fault, MSG_TABLE_PROTECTED);
-	enum err rc = control_counters(b, &ct->table, c, &w->fault);
-
-	if (rc == ERR_OK)
-		rc = control_answer(b, w, ct, "DELETING", c);
-	if (rc != ERR_OK)
-		return rc;
-	struct catalog *next = catalog_without(b->catalog, name);
-
-	write_txn_begin(&t, b, w->req->arena);
-	engine_del(b->store->engine, catalog_key('t', ct->table.id, key));
-	control_drop(&t, ct->table.id);
-	control_drop_counters(&t, &ct->table.parts);
-	for (unsigned i = 0; i < ct->table.gsis + ct->table.lsis; i++) {
-		control_drop(&t, ct->table.index[i].id);
-		control_drop_counters(&t, &ct->table.index[i].parts);
-		if (i < ct->table.gsis)
-			backlog_drop(&t, &ct->table.index[i]);
-	}
-	if (ct->table.lsis != 0)
-		collections_drop(&t, ct->table.id);
-	ttl_drop(&t, ct->facts.ttl_id);
-	rc = next != NULL ? ERR_OK : fault_set(&w->fault, MSG_NO_MEMORY);
-	if (rc == ERR_OK && ct->streams)
-		rc = stream_close(&t, ct, &w->fault);
-	return control_end(&t, &next, rc, &w->fault);
-}
-
-enum err delete_table_prepare(struct store_reader *r, struct store_write *w)
-{
-	(void)r;
-	w->plan->apply = delete_table_apply;
-	return ERR_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "protocol/messages.h"
 #include "store/decreases.h"
+#include "store/table_state.h"
 
 /* ---- pieces ---- */
 
@@ -82,7 +83,7 @@ static void put_warm(struct buf *b, struct units warm)
 static void put_global(struct buf *b, const struct store *s, const struct catalog_table *t, struct slice bytes,
 	const char *status, const struct table_index *index, const struct counters *c)
 {
-	bool building = !index->readable;
+	bool building = !index->readable, creating = building || table_state_creates_index(s, t, index->id);
 	struct record x;
 	unsigned n = 0;
 
@@ -97,7 +98,7 @@ static void put_global(struct buf *b, const struct store *s, const struct catalo
 	put_arn(b, &n, GlobalSecondaryIndexDescription_IndexArn, s, t->table.name, "index", name);
 	record_put_str(b, &n, GlobalSecondaryIndexDescription_IndexName, name);
 	record_put_int(b, &n, GlobalSecondaryIndexDescription_IndexSizeBytes, (int64_t)c->bytes);
-	put_text(b, &n, GlobalSecondaryIndexDescription_IndexStatus, building ? "CREATING" : status);
+	put_text(b, &n, GlobalSecondaryIndexDescription_IndexStatus, creating ? "CREATING" : status);
 	record_put_int(b, &n, GlobalSecondaryIndexDescription_ItemCount, (int64_t)c->entries);
 	put_copy(b, &n, GlobalSecondaryIndexDescription_KeySchema, x.m[GlobalSecondaryIndex_KeySchema]);
 	put_copy(b, &n, GlobalSecondaryIndexDescription_OnDemandThroughput, x.m[GlobalSecondaryIndex_OnDemandThroughput]);

@@ -22,6 +22,7 @@ static void *keeper_main(void *arg)
 	struct keeper *k = arg;
 
 	while (rounds_next(&k->rounds, k->interval_ms)) {
+		tables_clear(k);
 		partitions_tend(k);
 		ttl_fill(k);
 		ttl_sweep(k);

@@ -35,6 +35,7 @@ void keeper_wake(struct keeper *k);
 void ttl_fill(struct keeper *k);     /* ttl_sweep.c: enter items that were there before time to live was enabled */
 void ttl_sweep(struct keeper *k);    /* ttl_sweep.c: delete what has expired */
 void streams_trim(struct keeper *k); /* streams_trim.c */
+void tables_clear(struct keeper *k); /* delete_table.c: of tables that have gone */
 /* partition.h has another: partitions_tend. */
 
 #endif

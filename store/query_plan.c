@@ -8,6 +8,7 @@
 #include "protocol/messages.h"
 #include "store/params.h"
 #include "store/query_int.h"
+#include "store/table_state.h"
 #include "store/throughput.h"
 
 /* Identifiers of what both operations have. */
@@ -181,6 +182,11 @@ static enum err bind_expressions(struct planner *p)
 
 /* ---- with the table ---- */
 
+static bool index_coming(const struct planner *p, const struct table *t)
+{
+	return table_state_creates_index(p->reader->store, (const struct catalog_table *)t, p->q->index->id);
+}
+
 static enum err find_index(struct planner *p)
 {
 	struct slice name = record_str(p->in, p->m->index);
@@ -197,7 +203,7 @@ static enum err find_index(struct planner *p)
 	p->q->key = &p->q->index->key;
 	if (p->q->index->global && p->q->consistency == READ_STRONG)
 		return fault_set(p->f, MSG_GSI_CONSISTENT);
-	if (!p->q->index->readable)
+	if (!p->q->index->readable || index_coming(p, t))
 		return fault_set(p->f, MSG_INDEX_BACKFILLING, SLICE_FMT(name));
 	return ERR_OK;
 }

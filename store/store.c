@@ -12,6 +12,7 @@
 #include "store/propagation.h"
 #include "store/store_int.h"
 #include "store/streams.h"
+#include "store/table_state.h"
 #include "store/throughput.h"
 #include "store/writer.h"
 
@@ -32,13 +33,16 @@ enum err store_open(const struct store_opts *o, struct store **out, struct fault
 	atomic_init(&s->index_delay_ms, o->index_delay_ms);
 	s->partition_bytes = o->partition_bytes != 0 ? o->partition_bytes : PARTITION_BYTES;
 	s->collection_bytes = o->collection_bytes != 0 ? o->collection_bytes : COLLECTION_BYTES;
+	s->table_delay_ms = o->table_delay_ms;
 	s->region = strdup(o->region != NULL ? o->region : "ddblocal");
 	s->account = strdup(o->account != NULL ? o->account : "000000000000");
 	rc = s->region != NULL && s->account != NULL ? engine_open(&o->engine, &s->engine, f) : fault_set(f, MSG_NO_MEMORY);
 	if (rc == ERR_OK)
 		rc = catalog_open(&s->catalog, s->engine, f);
-	if (rc == ERR_OK)
+	if (rc == ERR_OK) {
+		table_states_end(atomic_load(&s->catalog.current));
 		rc = streams_recover(s, f);
+	}
 	if (rc == ERR_OK)
 		rc = backlogs_recover(s, f);
 	if (rc == ERR_OK)
@@ -222,14 +226,14 @@ struct slice control_table_name(struct slice s)
 
 const struct catalog_table *reader_catalog_table(struct store_reader *r, struct slice name)
 {
-	return catalog_find(reader_catalog(r), control_table_name(name));
+	return table_state_find(r->store, reader_catalog(r), control_table_name(name));
 }
 
 const struct table *store_table(struct store_reader *r, struct slice name)
 {
 	const struct catalog_table *t = reader_catalog_table(r, name);
 
-	return t != NULL ? &t->table : NULL;
+	return t != NULL && table_serves(r->store, t) ? &t->table : NULL;
 }
 
 enum err reader_table(struct store_reader *r, struct slice name, const struct table **t, struct fault *f)

@@ -54,6 +54,7 @@ struct store_opts {                       /* zero = default */
 	uint64_t partition_bytes;             /* a larger partition is cut in two (partition.h): 10 GiB */
 	uint64_t collection_bytes;            /* limit of item collections (collection.h): 10 GiB */
 	uint32_t index_delay_ms;              /* store_set_index_delay */
+	uint64_t table_delay_ms;              /* tables are CREATING, UPDATING, DELETING for so long (table_state.h): 0 */
 	bool still_clock;                     /* time passes by store_clock_advance alone (clock.h) */
 };
 

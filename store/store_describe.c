@@ -4,6 +4,7 @@
 #include "store/control.h"
 #include "store/describe.h"
 #include "store/streams.h"
+#include "store/table_state.h"
 #include "store/write_txn.h"
 
 enum { LIST_LIMIT = 100 };
@@ -40,9 +41,17 @@ static enum err describe_table(struct store_reader *r, const struct request *req
 	size_t at = record_begin(out);
 
 	record_key(out, &n, DescribeTableOutput_Table);
-	table_description_put(out, r->store, t, "ACTIVE", false, c);
+	table_description_put(out, r->store, t, table_status_name(table_state_now(r->store, t)), false, c);
 	record_end(out, at, n);
 	return ERR_OK;
+}
+
+/* The place of the first table from `at` on that has not gone. */
+static size_t next_table(const struct store *s, const struct catalog *c, size_t at)
+{
+	while (at < c->n && table_gone(s, c->by_name[at]))
+		at++;
+	return at;
 }
 
 static enum err list_tables(struct store_reader *r, const struct request *req, struct buf *out, struct fault *f)
@@ -50,18 +59,21 @@ static enum err list_tables(struct store_reader *r, const struct request *req, s
 	const struct catalog *c = reader_catalog(r);
 	struct slice after = record_str(&req->in, ListTablesInput_ExclusiveStartTableName);
 	size_t limit = (size_t)record_int(&req->in, ListTablesInput_Limit, LIST_LIMIT);
-	size_t from = slice_present(after) ? catalog_after(c, after) : 0;
-	size_t to = c->n - from > limit ? from + limit : c->n;
+	size_t from = next_table(r->store, c, slice_present(after) ? catalog_after(c, after) : 0);
+	size_t to = from, last = from;
+	uint32_t listed = 0;
 	unsigned n = 0;
 
 	(void)f;
+	for (; to < c->n && listed < limit; to = next_table(r->store, c, to + 1), listed++)
+		last = to;
 	size_t at = record_begin(out);
 
 	if (to < c->n)
-		record_put_str(out, &n, ListTablesOutput_LastEvaluatedTableName, c->by_name[to - 1]->table.name);
+		record_put_str(out, &n, ListTablesOutput_LastEvaluatedTableName, c->by_name[last]->table.name);
 	record_key(out, &n, ListTablesOutput_TableNames);
-	mp_put_array(out, (uint32_t)(to - from));
-	for (size_t i = from; i < to; i++)
+	mp_put_array(out, listed);
+	for (size_t i = from; i < to; i = next_table(r->store, c, i + 1))
 		mp_put_str(out, c->by_name[i]->table.name);
 	record_end(out, at, n);
 	return ERR_OK;
@@ -100,7 +112,7 @@ static enum err list_tags(struct store_reader *r, const struct request *req, str
 	if (rc != ERR_OK)
 		return rc;
 	t = reader_catalog_table(r, arn);
-	if (t == NULL) {
+	if (t == NULL || !table_serves(r->store, t)) {
 		/* Of our own account we know that it is not there; what another one has is not ours to say. */
 		const char *own = table_arn(r->store, control_table_name(arn), req->arena);
 

@@ -44,6 +44,7 @@ struct store {
 	enum capacity_mode capacity;
 	uint64_t partition_bytes;
 	uint64_t collection_bytes;
+	uint64_t table_delay_ms;
 	uint64_t stream_position;         /* the writer's: the last one given to a record (streams.h) */
 	uint64_t tokens_purged_ms;        /* the writer's: when old tokens were last cleared away (token.c) */
 };

@@ -1,6 +1,7 @@
 /* table_settings - UpdateTimeToLive, TagResource and UntagResource: what hangs on a table and is not its shape. */
 #include "protocol/messages.h"
 #include "store/control.h"
+#include "store/table_state.h"
 #include "store/ttl.h"
 
 enum { TAGS_MAX = 50 };
@@ -46,11 +47,20 @@ static enum err check_ttl(const struct catalog_table *t, struct slice attribute,
 	return enable && slice_present(now) ? fault_set(f, MSG_TTL_ALREADY, "enabled") : ERR_OK;
 }
 
+/* The service puts the words in another order here. */
+static enum err check_ttl_state(const struct store *s, const struct catalog_table *t, struct fault *f)
+{
+	if (table_serves(s, t))
+		return ERR_OK;
+	return fault_set(f, MSG_TTL_TABLE_BUSY, SLICE_FMT(t->table.name),
+		table_state_now(s, t) == TABLE_CREATING ? "created" : "deleted");
+}
+
 static enum err update_ttl_apply(struct write_batch *b, struct store_write *w)
 {
 	const struct record *in = &w->req->in;
 	struct slice name = control_table_name(record_str(in, UpdateTimeToLiveInput_TableName));
-	const struct catalog_table *ct = catalog_find(b->catalog, name);
+	const struct catalog_table *ct = table_state_find(b->store, b->catalog, name);
 	struct catalog_draft d;
 	struct record spec;
 	struct catalog *next = NULL;
@@ -63,8 +73,10 @@ static enum err update_ttl_apply(struct write_batch *b, struct store_write *w)
 		return fault_set(&w->fault, MSG_CATALOG_DAMAGED);
 	struct slice attribute = record_str(&spec, TimeToLiveSpecification_AttributeName);
 	bool enable = record_bool(&spec, TimeToLiveSpecification_Enabled);
-	enum err rc = check_ttl(ct, attribute, enable, &w->fault);
+	enum err rc = check_ttl_state(b->store, ct, &w->fault);
 
+	if (rc == ERR_OK)
+		rc = check_ttl(ct, attribute, enable, &w->fault);
 	if (rc == ERR_OK)
 		rc = control_draft(ct, w->req->arena, &d, &w->fault);
 	if (rc != ERR_OK)
@@ -93,10 +105,11 @@ enum err update_ttl_prepare(struct store_reader *r, struct store_write *w)
 
 /* ---- tags ---- */
 
+/* A table has no tags to be seen while it is CREATING, nor from its DELETING on. */
 static enum err find_resource(struct write_batch *b, struct slice arn, const struct catalog_table **ct, struct fault *f)
 {
 	*ct = catalog_find(b->catalog, control_table_name(arn));
-	return *ct != NULL ? ERR_OK : fault_set(f, MSG_RESOURCE_UNKNOWN, SLICE_FMT(arn));
+	return *ct != NULL && table_serves(b->store, *ct) ? ERR_OK : fault_set(f, MSG_RESOURCE_UNKNOWN, SLICE_FMT(arn));
 }
 
 static struct slice tag_key(struct slice tag)

@@ -13,6 +13,7 @@
 #include "store/spec.h"
 #include "store/streams.h"
 #include "store/switches.h"
+#include "store/table_state.h"
 #include "store/throughput.h"
 #include "store/units_check.h"
 
@@ -26,7 +27,7 @@ struct change {
 	struct arena *arena;
 	bool on_demand;                   /* afterwards */
 	uint32_t dropped;                 /* id of an index that goes; 0 = none */
-	bool created;
+	uint32_t created;                 /* id of an index that comes; 0 = none */
 };
 
 static enum err no_memory(struct fault *f)
@@ -374,7 +375,7 @@ static enum err create_index(struct change *c, struct slice bytes, struct fault 
 	if (rc != ERR_OK)
 		return rc;
 	move_ids(&c->draft, c->old->table.gsis, true, id);
-	c->created = true;
+	c->created = id;
 	return ERR_OK;
 }
 
@@ -423,7 +424,7 @@ static enum err update_index(struct change *c, struct slice bytes, struct fault 
 	struct slice name = record_str(&x, UpdateGlobalSecondaryIndexAction_IndexName);
 	int at = index_place(c->old, name);
 
-	if (at < 0 || c->created || c->dropped != 0)
+	if (at < 0 || c->created != 0 || c->dropped != 0)
 		return at < 0 ? fault_set(f, MSG_TABLE_UNKNOWN) : fault_set(f, MSG_INDEX_ONE_AT_ONCE);
 	if (c->on_demand && record_has(&x, UpdateGlobalSecondaryIndexAction_ProvisionedThroughput))
 		return fault_set(f, MSG_INDEX_ON_DEMAND_UNITS, SLICE_FMT(name));
@@ -473,6 +474,7 @@ static enum err change_all(struct change *c, struct fault *f)
 	if (rc != ERR_OK)
 		return rc;
 	change_settings(c);
+	c->draft.facts.state = table_state_begin(c->txn->batch->store, TABLE_UPDATING, c->created);
 	c->spec.m[CreateTableInput_AttributeDefinitions] = definitions(c, &c->spec);
 	c->draft.spec = control_spec_put(&c->spec, c->arena);
 	return slice_present(c->draft.spec) ? ERR_OK : no_memory(f);
@@ -481,7 +483,7 @@ static enum err change_all(struct change *c, struct fault *f)
 static enum err update_table_apply(struct write_batch *b, struct store_write *w)
 {
 	struct slice name = control_table_name(record_str(&w->req->in, UpdateTableInput_TableName));
-	const struct catalog_table *ct = catalog_find(b->catalog, name);
+	const struct catalog_table *ct = table_state_find(b->store, b->catalog, name);
 	struct counters counts[DESCRIBED_MAX];
 	struct catalog *next = NULL;
 	struct write_txn t;
@@ -491,9 +493,12 @@ static enum err update_table_apply(struct write_batch *b, struct store_write *w)
 	struct change c = { .in = &w->req->in, .old = ct, .spec = ct->spec, .txn = &t, .arena = w->req->arena,
 		.on_demand = ct->table.on_demand };
 
-	write_txn_begin(&t, b, w->req->arena);
-	enum err rc = control_draft(ct, c.arena, &c.draft, &w->fault);
+	enum err rc = table_state_check(b->store, ct, &w->fault);
 
+	if (rc != ERR_OK)
+		return rc;
+	write_txn_begin(&t, b, w->req->arena);
+	rc = control_draft(ct, c.arena, &c.draft, &w->fault);
 	if (rc == ERR_OK)
 		rc = change_all(&c, &w->fault);
 	if (rc == ERR_OK)
@@ -506,7 +511,7 @@ static enum err update_table_apply(struct write_batch *b, struct store_write *w)
 		control_drop(&t, c.dropped);
 	throughput_settle(b->store, &ct->table);
 	rc = control_end(&t, &next, rc, &w->fault);
-	if (rc == ERR_OK && c.created)
+	if (rc == ERR_OK && c.created != 0)
 		b->wake_backfill = true;
 	return rc;
 }

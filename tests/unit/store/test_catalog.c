@@ -116,7 +116,7 @@ static void put_older(struct buf *b, struct slice row, unsigned fields, unsigned
 	}
 }
 
-/* A table as it was written before its changes of throughput, its partitions and its switches were noted. */
+/* A table as it was written before its changes of throughput, its partitions, its switches and its state were noted. */
 Test(catalog, reads_the_format_before)
 {
 	enum { FIELDS = 13, FORMAT = 2 };
@@ -127,7 +127,7 @@ Test(catalog, reads_the_format_before)
 	struct buf b;
 
 	buf_init(&b);
-	for (unsigned more = 0; more < 3; more++) {
+	for (unsigned more = 0; more < 4; more++) {
 		buf_clear(&b);
 		put_older(&b, now->bytes, FIELDS + more, FORMAT + more);
 		cr_assert_eq(catalog_table_decode(buf_slice(&b), &then, NULL), ERR_OK);
