@@ -235,12 +235,15 @@ static enum err list_shards(struct shard_page *p, struct cursor *c, const struct
 	}
 }
 
-static enum err read_shard_id(const struct record *in, unsigned member, uint32_t *id, struct fault *f)
+/* What is no shard's id comes after all of them: the service lists nothing then. */
+static uint32_t after_shard(const struct record *in)
 {
-	struct slice text = record_str(in, member);
+	struct slice text = record_str(in, DescribeStreamInput_ExclusiveStartShardId);
+	uint32_t id = 0;
 
-	*id = 0;
-	return slice_present(text) && !shard_id_parse(text, id) ? fault_set(f, MSG_SHARD_NOT_FOUND, SLICE_FMT(text)) : ERR_OK;
+	if (slice_present(text) && (!shard_id_parse(text, &id) || id == UINT32_MAX))
+		return UINT32_MAX - 1;
+	return id;
 }
 
 static enum err read_choice(const struct record *in, struct shard_choice *c, struct fault *f)
@@ -254,9 +257,8 @@ static enum err read_choice(const struct record *in, struct shard_choice *c, str
 			return fault_set(f, MSG_SHARD_FILTER);
 		c->parent = record_str(&r, ShardFilter_ShardId);
 	}
-	enum err rc = read_shard_id(in, DescribeStreamInput_ExclusiveStartShardId, &c->after, f);
-
-	return rc == ERR_OK ? check_limit(in, DescribeStreamInput_Limit, &c->limit, f) : rc;
+	c->after = after_shard(in);
+	return check_limit(in, DescribeStreamInput_Limit, &c->limit, f);
 }
 
 static void put_description(struct buf *out, const struct store *store, const struct stream *s, const struct shard_page *p)

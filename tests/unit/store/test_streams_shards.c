@@ -148,8 +148,14 @@ Test(streams_shards, children_can_be_asked_for)
 			cr_assert_str_eq(c[k].parent, t[i].id);
 	}
 	fails(fx, "DescribeStream", fmt("{'StreamArn':'%s','ShardFilter':{'Type':'CHILD_SHARDS'}}", s.arn), ERR_VALIDATION, NULL);
-	fails(fx, "DescribeStream", fmt("{'StreamArn':'%s','ExclusiveStartShardId':'shardId-00000000000000000000-nothing!'}", s.arn),
-		ERR_RESOURCE_NOT_FOUND, NULL);
+	static const char *const nobody[] = { "shardId-00000000000000000000-nothing!", "shardId-00000000000000000000-ffffffff",
+		"zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz" };
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct outcome o = run(fx, "DescribeStream", fmt("{'StreamArn':'%s','ExclusiveStartShardId':'%s'}", s.arn, nobody[i]));
+
+		cr_assert_eq(parse_shards(o.json, c, 2), 0, "%s", o.json);
+	}
 	fixture_free(fx);
 }
 
