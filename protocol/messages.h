@@ -387,6 +387,9 @@
 	"every 3600 seconds. Number of decreases today: %u. Last decrease at %s. Next decrease can be made at %s"
 #define MSG_SWITCHES ERR_LIMIT_EXCEEDED, "Subscriber limit exceeded: Update to PayPerRequest mode are limited to %u times in 1 " \
 	"day(s). Last update at %s. Next update can be made at %s"
+#define MSG_AUTOSCALE_RANGE ERR_VALIDATION, "The minimum is at least 1, and not greater than the maximum"
+#define MSG_AUTOSCALE_TARGET ERR_VALIDATION, "The target is from %u to %u percent"
+#define MSG_AUTOSCALE_COOLDOWN ERR_VALIDATION, "A cooldown is %u seconds at most"
 #define TEXT_MAXIMUM_PROVISIONED TABLE_INVALID "%s for OnDemandThroughput cannot be specified "
 #define MSG_MAXIMUM_PROVISIONED TEXT_MAXIMUM_PROVISIONED "when table BillingMode is PROVISIONED."
 #define MSG_MAXIMUM_PROVISIONED_NOW TEXT_MAXIMUM_PROVISIONED "when the table BillingMode is PROVISIONED"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 enum { HEAD_MAX = 8192, BODY_MAX = 4096, TIMEOUT_S = 10 };
+enum { TARGET_USUAL = 70 };  /* percent: what the service's console proposes */
 
 struct admin {
 	struct evhttp *http;
@@ -113,10 +114,79 @@ static void on_partitions(struct evhttp_request *req, void *arg)
 	buf_release(&text);
 }
 
+/* A number of a query; false if there is something else. An absent one is `otherwise`. */
+static bool query_number(const struct evkeyvalq *args, const char *name, int64_t otherwise, int64_t *v)
+{
+	const char *s = evhttp_find_header(args, name);
+	char *end;
+
+	*v = otherwise;
+	if (s == NULL)
+		return true;
+	*v = strtoll(s, &end, 10);
+	return *s >= '0' && *s <= '9' && *end == '\0';
+}
+
+/* use=read|write, and min, max, or off; index, target, in, out. */
+static bool parse_autoscale(const struct evkeyvalq *args, struct store_autoscale *a)
+{
+	const char *use = evhttp_find_header(args, "use"), *index = evhttp_find_header(args, "index");
+	bool off = evhttp_find_header(args, "off") != NULL;
+	int64_t target, in, out;
+
+	*a = (struct store_autoscale){ .index = index != NULL ? slice_str(index) : SLICE_NONE };
+	if (use == NULL || (strcmp(use, "read") != 0 && strcmp(use, "write") != 0))
+		return false;
+	a->write = *use == 'w';
+	if (off)
+		return evhttp_find_header(args, "max") == NULL;
+	bool ok = query_number(args, "min", 0, &a->min) && query_number(args, "max", 0, &a->max)
+		&& query_number(args, "target", TARGET_USUAL, &target) && query_number(args, "in", 0, &in)
+		&& query_number(args, "out", 0, &out) && a->max != 0;
+
+	ok = ok && target <= UINT32_MAX && in <= UINT32_MAX && out <= UINT32_MAX;
+	if (ok) {
+		a->target = (unsigned)target;
+		a->in_cooldown_s = (unsigned)in;
+		a->out_cooldown_s = (unsigned)out;
+	}
+	return ok;
+}
+
+static void on_autoscaling(struct evhttp_request *req, void *arg)
+{
+	struct admin *a = arg;
+	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(req)), *table = NULL;
+	bool post = evhttp_request_get_command(req) == EVHTTP_REQ_POST;
+	struct evkeyvalq args = { NULL, NULL };
+	struct store_autoscale set;
+	enum err rc = ERR_OK;
+	struct buf text;
+
+	buf_init(&text);
+	if (query != NULL && evhttp_parse_query_str(query, &args) == 0)
+		table = evhttp_find_header(&args, "table");
+	bool ok = table != NULL && (!post || parse_autoscale(&args, &set));
+
+	if (ok)
+		rc = a->source.autoscaling(a->source.arg, slice_str(table), post ? &set : NULL, &text);
+	if (!ok)
+		reply(req, 400, "Bad Request", "text/plain", SLICE_LIT("GET /autoscaling?table=NAME, or POST /autoscaling?table=NAME"
+			"[&index=NAME]&use=read|write&min=N&max=N[&target=PERCENT][&in=SECONDS][&out=SECONDS], or &off=1\n"));
+	else if (text.failed)
+		reply(req, 500, "Internal Server Error", "text/plain", SLICE_LIT("out of memory\n"));
+	else if (rc != ERR_OK)
+		reply(req, rc == ERR_RESOURCE_NOT_FOUND ? 404 : 400, "Refused", "text/plain", buf_slice(&text));
+	else
+		reply(req, 200, "OK", "application/json", buf_slice(&text));
+	evhttp_clear_headers(&args);
+	buf_release(&text);
+}
+
 static void on_other(struct evhttp_request *req, void *arg)
 {
 	(void)arg;
-	reply(req, 404, "Not Found", "text/plain", SLICE_LIT("/metrics /healthz /readyz /partitions /clock\n"));
+	reply(req, 404, "Not Found", "text/plain", SLICE_LIT("/metrics /healthz /readyz /partitions /autoscaling /clock\n"));
 }
 
 struct admin *admin_new(struct event_base *base, int fd, const struct admin_source *source)
@@ -137,6 +207,7 @@ struct admin *admin_new(struct event_base *base, int fd, const struct admin_sour
 	evhttp_set_cb(a->http, "/healthz", on_healthz, a);
 	evhttp_set_cb(a->http, "/readyz", on_readyz, a);
 	evhttp_set_cb(a->http, "/partitions", on_partitions, a);
+	evhttp_set_cb(a->http, "/autoscaling", on_autoscaling, a);
 	evhttp_set_cb(a->http, "/clock", on_clock, a);
 	evhttp_set_gencb(a->http, on_other, a);
 	return a;

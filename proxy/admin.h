@@ -1,5 +1,5 @@
 /* admin - /metrics, /healthz and /readyz, for those who watch over the daemon; /partitions?table=NAME, how a
- * table is cut; /clock, for those who test with it.
+ * table is cut; /autoscaling?table=NAME, what scales its throughput; /clock, for those who test with it.
  *
  * evhttp serves it: a scrape a second is no hot path.
  *
@@ -9,7 +9,7 @@
 
 #include <event2/event.h>
 
-#include "protocol/buf.h"
+#include "store/store.h"
 
 struct admin;
 
@@ -19,6 +19,8 @@ struct admin_source {
 	bool (*ready)(void *arg, const char **why);
 	/* Append the partitions of a table as JSON; false if there is none of this name. */
 	bool (*partitions)(void *arg, struct slice table, struct buf *out);
+	/* Auto scaling of a table: set it, unless `set` is NULL, and append what is set as JSON. Or append what is wrong. */
+	enum err (*autoscaling)(void *arg, struct slice table, const struct store_autoscale *set, struct buf *out);
 	/* Move the clock on; NULL if it runs by itself. */
 	void (*advance)(void *arg, uint64_t ms);
 	void *arg;

@@ -82,6 +82,9 @@ struct backend_ops {
 	void (*stats)(struct backend *b, struct store_stats *out);
 	void (*meters)(struct backend *b, store_meter_fn *fn, void *arg);
 	enum err (*partitions)(struct backend *b, struct slice table, store_partition_fn *fn, void *arg, struct fault *f);
+	/* Auto scaling of a table: what is set; and setting it (store_autoscale_set), on a thread that may wait. */
+	enum err (*autoscale_list)(struct backend *b, struct slice table, store_autoscale_fn *fn, void *arg, struct fault *f);
+	enum err (*autoscale_set)(struct backend *b, struct slice table, const struct store_autoscale *set, struct fault *f);
 	/* Move a clock that stands still (--test-clock). */
 	void (*advance)(struct backend *b, uint64_t ms);
 	/* Ends what is queued, then closes. All readers must be gone. */

@@ -445,6 +445,16 @@ static enum err op_partitions(struct backend *b, struct slice table, store_parti
 	return store_partitions(of(b)->store, table, fn, arg, f);
 }
 
+static enum err op_autoscale_list(struct backend *b, struct slice table, store_autoscale_fn *fn, void *arg, struct fault *f)
+{
+	return store_autoscale_list(of(b)->store, table, fn, arg, f);
+}
+
+static enum err op_autoscale_set(struct backend *b, struct slice table, const struct store_autoscale *set, struct fault *f)
+{
+	return store_autoscale_set(of(b)->store, table, set, f);
+}
+
 static void op_advance(struct backend *b, uint64_t ms)
 {
 	store_clock_advance(of(b)->store, ms);
@@ -479,6 +489,8 @@ static const struct backend_ops embedded_ops = {
 	.stats = op_stats,
 	.meters = op_meters,
 	.partitions = op_partitions,
+	.autoscale_list = op_autoscale_list,
+	.autoscale_set = op_autoscale_set,
 	.advance = op_advance,
 	.close = op_close,
 };

@@ -228,6 +228,47 @@ static bool write_partitions(void *arg, struct slice table, struct buf *out)
 	return true;
 }
 
+struct autoscale_list {
+	struct buf *out;
+	unsigned n;
+};
+
+static void put_autoscale(void *arg, const struct store_autoscale *a)
+{
+	struct autoscale_list *l = arg;
+
+	buf_printf(l->out, "%s\n{", l->n++ != 0 ? "," : "");
+	if (slice_present(a->index))
+		buf_printf(l->out, "\"IndexName\":\"%.*s\",", SLICE_FMT(a->index));
+	buf_printf(l->out, "\"Capacity\":\"%s\",\"MinCapacity\":%" PRId64 ",\"MaxCapacity\":%" PRId64 ",\"TargetValue\":%u,"
+		"\"ScaleInCooldown\":%u,\"ScaleOutCooldown\":%u,\"CapacityUnits\":%" PRId64 "}", a->write ? "write" : "read",
+		a->min, a->max, a->target, a->in_cooldown_s, a->out_cooldown_s, a->units);
+}
+
+static enum err autoscaling(void *arg, struct slice table, const struct store_autoscale *set, struct buf *out)
+{
+	struct backend *b = ((struct server *)arg)->shared.backend;
+	struct autoscale_list l = { out, 0 };
+	struct arena a;
+	struct fault f;
+
+	arena_init(&a, 0);
+	fault_init(&f, &a);
+	enum err rc = set != NULL ? b->ops->autoscale_set(b, table, set, &f) : ERR_OK;
+
+	if (rc == ERR_OK) {
+		buf_printf(out, "{\"AutoScaling\":[");
+		rc = b->ops->autoscale_list(b, table, put_autoscale, &l, &f);
+		buf_printf(out, "]}\n");
+	}
+	if (rc != ERR_OK) {
+		buf_clear(out);
+		buf_printf(out, "%s\n", f.text != NULL ? f.text : err_type(rc));
+	}
+	arena_release(&a);
+	return rc;
+}
+
 static void advance_clock(void *arg, uint64_t ms)
 {
 	struct server *s = arg;
@@ -372,7 +413,7 @@ static int give(int *fd)
 static bool start(struct server *s)
 {
 	struct listener_opts o = { DOOR_HTTP, s->worker, s->workers, s->max_connections, &s->given };
-	struct admin_source source = { write_metrics, is_ready, write_partitions,
+	struct admin_source source = { write_metrics, is_ready, write_partitions, autoscaling,
 		s->config.test_clock ? advance_clock : NULL, s };
 
 	s->base = event_base_new();

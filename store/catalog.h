@@ -46,6 +46,16 @@ struct partition_row {
 	struct partition part;
 };
 
+/* How the reads or writes of a table or global index are scaled (autoscale.h). */
+struct autoscale_row {
+	uint32_t owner;
+	unsigned use;                    /* enum meter_use */
+	int64_t min, max;                /* units a second */
+	uint32_t target;                 /* percent */
+	uint32_t in_cooldown_s, out_cooldown_s;
+	uint64_t in_ms, out_ms;          /* last scaled in and out; 0 = never */
+};
+
 /* Switches to on-demand billing that are remembered (switches.h). */
 enum { SWITCHES_KEPT = 4 };
 
@@ -71,6 +81,8 @@ struct catalog_facts {
 	const struct throughput_past *past;/* of the table and its indexes, in no order; without those never changed */
 	unsigned pasts;
 	uint64_t switched_ms[SWITCHES_KEPT]; /* the oldest first; 0 = none */
+	const struct autoscale_row *scale;/* in no order */
+	unsigned scaled;
 	const struct partition_row *row; /* of what has more than one partition */
 	unsigned rows;
 	struct table_state state;

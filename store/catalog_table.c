@@ -1,11 +1,12 @@
 /* catalog_table - a table as the engine keeps it, and back.
  *
- *    array [ format (5), table id, [index ids], [index is being built], uuid, created ms, on demand since ms, stream label | nil,
+ *    array [ format (7), table id, [index ids], [index is being built], uuid, created ms, on demand since ms, stream label | nil,
  *            attribute of time to live | nil, [[open shard's id, first hash]], expiry index id, it is being filled,
  *            [[id, decreases of throughput, last decrease ms, last increase ms]] (from format 3 on),
  *            [[owner, partition id, first hash, it is uncounted]] (from format 4 on),
  *            [switches to on demand, ms] (from format 5 on),
- *            [status, until ms, index id that is being added] (from format 6 on), CreateTableInput ]
+ *            [status, until ms, index id that is being added] (from format 6 on),
+ *            [[owner, use, minimum, maximum, target, cooldown in, out, last in ms, out ms]] (from format 7 on), CreateTableInput ]
  *
  * The CreateTableInput is what was asked for, as changed since by UpdateTable and its like: the one source from which
  * DescribeTable, the key schemas and the indexes are made. Index ids follow its GlobalSecondaryIndexes, then its
@@ -16,7 +17,8 @@
 #include "store/catalog.h"
 #include "store/throughput.h"
 
-enum { FORMAT = 6, FORMAT_OLDEST = 2, FIELDS_OLDEST = 13, PAST_FIELDS = 4, ROW_FIELDS = 4, STATE_FIELDS = 3 };
+enum { FORMAT = 7, FORMAT_OLDEST = 2, FIELDS_OLDEST = 13, PAST_FIELDS = 4, ROW_FIELDS = 4, STATE_FIELDS = 3,
+	SCALE_FIELDS = 9 };
 enum { FIELDS = FIELDS_OLDEST + FORMAT - FORMAT_OLDEST }; /* each format added one */
 
 static void put_optional(struct buf *b, struct slice s)
@@ -33,6 +35,20 @@ static struct slice get_optional(struct mp *m)
 		return mp_str(m);
 	mp_nil(m);
 	return SLICE_NONE;
+}
+
+static void put_scale(struct buf *out, const struct catalog_facts *facts)
+{
+	mp_put_array(out, facts->scaled);
+	for (unsigned i = 0; i < facts->scaled; i++) {
+		const struct autoscale_row *r = &facts->scale[i];
+		const int64_t field[SCALE_FIELDS] = { r->owner, r->use, r->min, r->max, r->target, r->in_cooldown_s, r->out_cooldown_s,
+			(int64_t)r->in_ms, (int64_t)r->out_ms };
+
+		mp_put_array(out, SCALE_FIELDS);
+		for (unsigned k = 0; k < SCALE_FIELDS; k++)
+			mp_put_int(out, field[k]);
+	}
 }
 
 void catalog_draft_put(struct buf *out, const struct catalog_draft *d)
@@ -86,6 +102,7 @@ void catalog_draft_put(struct buf *out, const struct catalog_draft *d)
 	mp_put_int(out, d->facts.state.status);
 	mp_put_int(out, (int64_t)d->facts.state.until_ms);
 	mp_put_int(out, d->facts.state.index);
+	put_scale(out, &d->facts);
 	buf_put_slice(out, d->spec);
 }
 
@@ -315,6 +332,30 @@ static bool decode_state(struct mp *m, struct table_state *s)
 	return !m->bad && status < TABLE_GONE;
 }
 
+static bool decode_scale(struct mp *m, struct catalog_table *t)
+{
+	uint32_t n = mp_array(m);
+	struct autoscale_row *r = arena_alloc(&t->arena, (n + 1) * sizeof *r);
+
+	if (r == NULL)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t field[SCALE_FIELDS];
+
+		if (mp_array(m) != SCALE_FIELDS)
+			return false;
+		for (unsigned k = 0; k < SCALE_FIELDS; k++)
+			field[k] = mp_uint(m);
+		r[i] = (struct autoscale_row){ (uint32_t)field[0], (unsigned)field[1], (int64_t)field[2], (int64_t)field[3],
+			(uint32_t)field[4], (uint32_t)field[5], (uint32_t)field[6], field[7], field[8] };
+		if (r[i].use >= METER_USES)
+			return false;
+	}
+	t->facts.scale = r;
+	t->facts.scaled = n;
+	return !m->bad;
+}
+
 /* The partitions of the table or an index: its rows, or one that is all of it. */
 static bool take_partitions(struct catalog_table *t, uint32_t owner, struct partitions *out)
 {
@@ -371,6 +412,8 @@ static bool decode(struct catalog_table *t)
 	if (format >= 5 && !decode_switches(&m, t))
 		return false;
 	if (format >= 6 && !decode_state(&m, &t->facts.state))
+		return false;
+	if (format >= 7 && !decode_scale(&m, t))
 		return false;
 	struct slice spec = mp_skip(&m);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "protocol/messages.h"
+#include "store/autoscale.h"
 #include "store/partition.h"
 
 enum { INTERVAL_MS = 5000 };
@@ -17,12 +18,18 @@ void keeper_wake(struct keeper *k)
 	rounds_wake(&k->rounds);
 }
 
+void keeper_settle(struct keeper *k)
+{
+	rounds_settle(&k->rounds);
+}
+
 static void *keeper_main(void *arg)
 {
 	struct keeper *k = arg;
 
 	while (rounds_next(&k->rounds, k->interval_ms)) {
 		tables_clear(k);
+		autoscale_tend(k);
 		partitions_tend(k);
 		ttl_fill(k);
 		ttl_sweep(k);

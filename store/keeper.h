@@ -1,5 +1,5 @@
-/* keeper - the thread that lets things age: expired items (ttl.h), old records of streams (streams.h), and partitions that
- * have grown too large (partition.h).
+/* keeper - the thread that lets things age: expired items (ttl.h), old records of streams (streams.h), partitions that have
+ * grown too large (partition.h), and throughput that no longer fits (autoscale.h).
  *
  * It looks every few seconds, only reads by itself, and has the writer do what is to be done, in small pages between
  * the requests' own writes.
@@ -30,12 +30,14 @@ void keeper_stop(struct keeper **k);
 bool keeper_stopping(struct keeper *k);
 /* Begin the next round now. From any thread. */
 void keeper_wake(struct keeper *k);
+/* The same, and wait until it has ended. Not from the keeper or the writer. */
+void keeper_settle(struct keeper *k);
 
 /* One round of each; on an error the rest waits for the next round. */
 void ttl_fill(struct keeper *k);     /* ttl_sweep.c: enter items that were there before time to live was enabled */
 void ttl_sweep(struct keeper *k);    /* ttl_sweep.c: delete what has expired */
 void streams_trim(struct keeper *k); /* streams_trim.c */
 void tables_clear(struct keeper *k); /* delete_table.c: of tables that have gone */
-/* partition.h has another: partitions_tend. */
+/* partition.h and autoscale.h have others: partitions_tend, autoscale_tend. */
 
 #endif

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "store/bucket.h"
+#include "store/minutes.h"
 
 enum meter_use { METER_READ, METER_WRITE };
 enum { METER_USES = 2, METER_CELLS = 8 };
@@ -26,6 +27,7 @@ struct meter {
 	struct meter_cell cell[METER_CELLS];
 	struct bucket bucket[METER_USES];
 	_Atomic uint64_t refused[METER_USES];            /* operations */
+	struct minutes minutes;                          /* under the store's minutes_lock */
 	unsigned refs;
 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "protocol/messages.h"
+#include "store/autoscale.h"
 #include "store/backfill.h"
 #include "store/collection.h"
 #include "store/control.h"
@@ -29,6 +30,7 @@ enum err store_open(const struct store_opts *o, struct store **out, struct fault
 		return fault_set(f, MSG_NO_MEMORY);
 	s->observer = o->observer;
 	clock_init(&s->clock, o->still_clock);
+	pthread_mutex_init(&s->minutes_lock, NULL);
 	s->capacity = o->capacity;
 	atomic_init(&s->index_delay_ms, o->index_delay_ms);
 	s->partition_bytes = o->partition_bytes != 0 ? o->partition_bytes : PARTITION_BYTES;
@@ -76,6 +78,7 @@ void store_close(struct store **s)
 	catalog_close(&(*s)->catalog);
 	if ((*s)->engine != NULL)
 		engine_close(&(*s)->engine);
+	pthread_mutex_destroy(&(*s)->minutes_lock);
 	free((*s)->region);
 	free((*s)->account);
 	free(*s);
@@ -89,8 +92,9 @@ uint64_t store_now_ms(const struct store *s)
 
 void store_clock_advance(struct store *s, uint64_t ms)
 {
+	autoscale_look(s); /* what was consumed until now belongs to the time until now */
 	clock_advance(&s->clock, ms);
-	keeper_wake(s->keeper);
+	keeper_settle(s->keeper);
 	propagation_settle(s->propagation);
 }
 

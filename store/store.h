@@ -133,13 +133,29 @@ void store_submit(struct store *s, struct store_write *w);
 /* Instead of store_submit: a write that was prepared is not to be carried out. done() is not called. */
 void store_forgo(struct store_write *w);
 
-/* Move the store's clock on (clock.h), and let what is now due be done; when this returns, it has been to global indexes.
- * For tests. */
+/* Move the store's clock on (clock.h), and let what is now due be done: when this returns, it has been. For tests. */
 void store_clock_advance(struct store *s, uint64_t ms);
 
 /* Have global indexes follow their tables so much later, by the store's clock (propagation.h); changes that wait do so too. */
 void store_set_index_delay(struct store *s, uint32_t ms);
 uint32_t store_index_delay(struct store *s);
+
+/* Auto scaling (autoscale.h) of what a table, or its global index, has provisioned. */
+struct store_autoscale {
+	struct slice index;              /* its name; absent: the table */
+	bool write;                      /* its writes, or its reads */
+	int64_t min, max;                /* units a second; max 0: no auto scaling (any more) */
+	unsigned target;                 /* percent */
+	unsigned in_cooldown_s, out_cooldown_s;
+	int64_t units;                   /* provisioned now; store_autoscale_set does not look at it */
+};
+/* Durable when it returns. Waits for the writer: not from its thread, nor from a worker. */
+enum err store_autoscale_set(struct store *s, struct slice table, const struct store_autoscale *set, struct fault *f)
+	__attribute__((warn_unused_result));
+/* What is set; ERR_RESOURCE_NOT_FOUND if there is no such table. From any thread. */
+typedef void store_autoscale_fn(void *arg, const struct store_autoscale *a);
+enum err store_autoscale_list(struct store *s, struct slice table, store_autoscale_fn *fn, void *arg, struct fault *f)
+	__attribute__((warn_unused_result));
 
 /* ---- looking inside ---- */
 

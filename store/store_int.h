@@ -42,6 +42,7 @@ struct store {
 	struct keeper *keeper;
 	struct clock clock;               /* all of the store's time */
 	enum capacity_mode capacity;
+	pthread_mutex_t minutes_lock;     /* of what all meters remember of the last minutes (minutes.h) */
 	uint64_t partition_bytes;
 	uint64_t collection_bytes;
 	uint64_t table_delay_ms;

@@ -4,6 +4,7 @@
  * and the catalog draws its conclusions. A new index is at once kept in step by every write, but not read until it
  * is filled with what was there before (backfill.h). */
 #include "protocol/messages.h"
+#include "store/autoscale.h"
 #include "store/backfill.h"
 #include "store/control.h"
 #include "store/create_table.h"
@@ -392,7 +393,8 @@ static enum err delete_index(struct change *c, struct slice bytes, struct fault 
 	c->dropped = c->old->table.index[at].id;
 	control_drop_counters(c->txn, &c->old->table.index[at].parts);
 	backlog_drop(c->txn, &c->old->table.index[at]);
-	if (!partition_rows_drop(&c->draft.facts, c->dropped, c->arena))
+	if (!partition_rows_drop(&c->draft.facts, c->dropped, c->arena)
+	    || !autoscale_rows_drop(&c->draft.facts, c->dropped, c->arena))
 		return no_memory(f);
 	move_ids(&c->draft, (unsigned)at, false, 0);
 	return spec_put_index(&c->spec, at, SLICE_NONE, c->arena, f);

@@ -9,7 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { HOST_MAX = 256, TIMEOUT_MS = 5000 };
+enum { HOST_MAX = 256, TIMEOUT_MS = 5000, PATH_MAX_BYTES = 1024 };
 
 static int try_connect(const struct addrinfo *a, unsigned timeout_ms)
 {
@@ -63,7 +63,7 @@ static enum cli_exit print_answer(const char *answer)
 	return CLI_OK;
 }
 
-static enum cli_exit get(const struct cli *c, const char *path, const char *arg)
+static enum cli_exit ask(const struct cli *c, const char *method, const char *path)
 {
 	const char *address = c->admin != NULL ? c->admin : "127.0.0.1:8112";
 	unsigned timeout_ms = c->timeout_ms != 0 ? c->timeout_ms : TIMEOUT_MS;
@@ -78,7 +78,7 @@ static enum cli_exit get(const struct cli *c, const char *path, const char *arg)
 			close(fd);
 		return CLI_UNREACHABLE;
 	}
-	fprintf(f, "GET %s%s HTTP/1.0\r\nHost: %s\r\n\r\n", path, arg, address);
+	fprintf(f, "%s %s HTTP/1.0\r\nHost: %s\r\nContent-Length: 0\r\n\r\n", method, path, address);
 	if (fflush(f) == 0)
 		answer = cli_read(f);
 	if (answer != NULL)
@@ -90,11 +90,42 @@ static enum cli_exit get(const struct cli *c, const char *path, const char *arg)
 	return code;
 }
 
-enum cli_exit cmd_partitions(struct cli *c)
+/* Append to a path, if it needs no escapes; false, with a message, otherwise. */
+static bool append(char path[PATH_MAX_BYTES], const char *name, const char *value)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+	size_t n = strlen(path);
 
-	if (c->arg[0][strspn(c->arg[0], allowed)] != '\0')
-		return cli_usage("'%s' is not a table's name", c->arg[0]);
-	return get(c, "/partitions?table=", c->arg[0]);
+	if (value[strspn(value, allowed)] != '\0' || snprintf(path + n, PATH_MAX_BYTES - n, "%c%s=%s", strchr(path, '?') != NULL ? '&'
+		: '?', name, value) >= (int)(PATH_MAX_BYTES - n))
+		return cli_usage("'%s' is no %s", value, name) == CLI_OK;
+	return true;
+}
+
+enum cli_exit cmd_partitions(struct cli *c)
+{
+	char path[PATH_MAX_BYTES] = "/partitions";
+
+	return append(path, "table", c->arg[0]) ? ask(c, "GET", path) : CLI_USAGE;
+}
+
+/* Without settings: show them. */
+enum cli_exit cmd_autoscaling(struct cli *c)
+{
+	char path[PATH_MAX_BYTES] = "/autoscaling";
+	bool set = false;
+
+	if (!append(path, "table", c->arg[0]))
+		return CLI_USAGE;
+	for (unsigned i = 0; i < c->gives; i++) {
+		const struct cli_option *o = c->given[i].option;
+		bool index = o->member != NULL && strcmp(o->member, "IndexName") == 0;
+
+		if (!index && o->kind != CLI_SCALING)
+			return cli_usage("%s has no place here", o->name);
+		set |= !index;
+		if (!append(path, index ? "index" : o->member, c->given[i].value != NULL ? c->given[i].value : o->name + 2))
+			return CLI_USAGE;
+	}
+	return ask(c, set ? "POST" : "GET", path);
 }

@@ -42,6 +42,7 @@ enum cli_kind {
 	CLI_STR, CLI_INT, CLI_TRUE, CLI_FALSE, CLI_JSON,  /* a member of the request */
 	CLI_NAME, CLI_VALUE,                              /* a placeholder */
 	CLI_SEGMENT,                                      /* N/TOTAL */
+	CLI_SCALING,                                      /* a setting of autoscaling alone */
 	CLI_ENDPOINT, CLI_ADMIN, CLI_TIMEOUT, CLI_PLAIN, CLI_ALL, CLI_HELP
 };
 
@@ -83,6 +84,7 @@ enum cli_exit cmd_call(struct cli *c);
 enum cli_exit cmd_ping(struct cli *c);
 /* admin.c */
 enum cli_exit cmd_partitions(struct cli *c);
+enum cli_exit cmd_autoscaling(struct cli *c);
 
 /* Take NAME=text, or NAME:=json (a number, true, false, null, a list, an object). False, with a message, if it is neither. */
 bool attrs_set(struct dynax_item *item, const char *attr);

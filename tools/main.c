@@ -32,6 +32,14 @@ static const struct cli_option options[] = {
 	{ "--all", NULL, CLI_ALL, NULL, "page after page to the end, also with --limit" },
 	{ "--name", "#X=NAME", CLI_NAME, NULL, "a name that expressions use (may be repeated)" },
 	{ "--value", ":X=TEXT", CLI_VALUE, NULL, "a value that expressions use; :X:=JSON if not text" },
+	{ "--read", NULL, CLI_SCALING, "use", "autoscaling: of reads" },
+	{ "--write", NULL, CLI_SCALING, "use", "autoscaling: of writes" },
+	{ "--min", "N", CLI_SCALING, "min", "autoscaling: not below N units" },
+	{ "--max", "N", CLI_SCALING, "max", "autoscaling: not above N units" },
+	{ "--target", "PERCENT", CLI_SCALING, "target", "autoscaling: so much in use, 20 to 90 (default 70)" },
+	{ "--in-cooldown", "S", CLI_SCALING, "in", "autoscaling: seconds from one decrease to the next" },
+	{ "--out-cooldown", "S", CLI_SCALING, "out", "autoscaling: seconds from one increase to the next" },
+	{ "--off", NULL, CLI_SCALING, "off", "autoscaling: no more" },
 };
 enum { OPTIONS = sizeof(options) / sizeof(options[0]), MANY = 1 << 16 };
 
@@ -50,6 +58,7 @@ static const struct cli_command commands[] = {
 	{ "list-tables", "", "all tables", 0, 0, cmd_list_tables },
 	{ "delete-table", "TABLE", "delete a table", 1, 1, cmd_delete_table },
 	{ "partitions", "TABLE", "how a table and its indexes are cut, as JSON", 1, 1, cmd_partitions },
+	{ "autoscaling", "TABLE [--read|--write ...]", "show or set what scales provisioned throughput", 1, 1, cmd_autoscaling },
 	{ "call", "OPERATION [JSON]", "any operation; JSON '-' reads standard input", 1, 2, cmd_call },
 	{ "ping", "", "is the server there?", 0, 0, cmd_ping },
 };
@@ -168,6 +177,8 @@ static bool apply(struct dynax_request *req, const struct cli_option *o, const c
 		return attrs_set(dynax_request_values(req), value);
 	case CLI_SEGMENT:
 		return apply_segment(req, value);
+	case CLI_SCALING:
+		return cli_usage("%s is for autoscaling", o->name) == CLI_OK;
 	default:
 		return true;
 	}
