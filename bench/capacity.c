@@ -8,12 +8,10 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-#include "protocol/json.h"
-#include "store/store.h"
+#include "bench/requests.h"
 
-enum { READS = 500000, WRITES = 64000, IN_FLIGHT = 64, ROUNDS = 3, THREADS_MAX = 16, SETTINGS = 8 };
+enum { READS = 500000, WRITES = 64000, ROUNDS = 3, THREADS_MAX = 16, SETTINGS = 8 };
 
 static const char *const tables[] = { "on demand", "provisioned" };
 static const char *const schema = "{\"TableName\":\"tab\",\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}],"
@@ -22,73 +20,6 @@ static const char *const billing[] = { "\"BillingMode\":\"PAY_PER_REQUEST\"",
 	"\"ProvisionedThroughput\":{\"ReadCapacityUnits\":3000000,\"WriteCapacityUnits\":3000000}" };
 static const char *const item = "{\"TableName\":\"tab\",\"Item\":{\"pk\":{\"S\":\"customer-00000000001\"},\"value\":{\"S\":"
 	"\"----------------------------------------------------------------\"},\"n\":{\"N\":\"1\"}}}";
-
-static uint64_t cpu_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static void die(const char *what)
-{
-	fprintf(stderr, "%s\n", what != NULL ? what : "failed");
-	exit(1);
-}
-
-/* ---- writes ---- */
-
-struct waiting {
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	unsigned left;
-};
-
-struct flight {
-	struct store_write write;
-	struct request req;
-	struct arena arena;
-	struct buf out;
-};
-
-static struct waiting waiting = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 };
-
-static void answered(struct store_write *w)
-{
-	if (w->result != ERR_OK)
-		die(w->fault.text);
-	pthread_mutex_lock(&waiting.lock);
-	if (--waiting.left == 0)
-		pthread_cond_signal(&waiting.changed);
-	pthread_mutex_unlock(&waiting.lock);
-}
-
-/* Carry n copies of one request out together. */
-static void write_all(struct store *s, struct store_reader *r, struct json_reader *json, enum op op, const char *body, unsigned n)
-{
-	static struct flight all[IN_FLIGHT];
-	struct fault f;
-
-	waiting.left = n;
-	for (unsigned i = 0; i < n; i++) {
-		struct flight *x = &all[i];
-
-		arena_reset(&x->arena);
-		buf_clear(&x->out);
-		fault_init(&f, &x->arena);
-		x->write = (struct store_write){ .req = &x->req, .out = &x->out, .done = answered };
-		if (json_read_request(json, op, slice_str(body), &x->arena, &x->req, &f) != ERR_OK
-		    || store_prepare(r, &x->write) != ERR_OK)
-			die("cannot make a request");
-		store_submit(s, &x->write);
-	}
-	store_reader_quiesce(r);
-	pthread_mutex_lock(&waiting.lock);
-	while (waiting.left != 0)
-		pthread_cond_wait(&waiting.changed, &waiting.lock);
-	pthread_mutex_unlock(&waiting.lock);
-}
 
 /* ---- reads ---- */
 
@@ -155,6 +86,7 @@ static struct result measure(enum capacity_mode mode, const char *table, unsigne
 	struct json_reader *json = json_reader_new();
 	struct store_reader *r;
 	struct store *s;
+	const char *items[IN_FLIGHT];
 	struct result out;
 	char body[512];
 
@@ -162,11 +94,13 @@ static struct result measure(enum capacity_mode mode, const char *table, unsigne
 		die("cannot open a store");
 	r = store_reader_new(s);
 	snprintf(body, sizeof body, schema, table);
-	write_all(s, r, json, OP_CreateTable, body, 1);
+	request_all(s, r, json, OP_CreateTable, &(const char *){ body }, 1);
+	for (unsigned i = 0; i < IN_FLIGHT; i++)
+		items[i] = item;
 	uint64_t start = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
 
 	for (unsigned i = 0; i < WRITES; i += IN_FLIGHT)
-		write_all(s, r, json, OP_PutItem, item, IN_FLIGHT);
+		request_all(s, r, json, OP_PutItem, items, IN_FLIGHT);
 	out.write = (double)(cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - start) / WRITES;
 	out.read = read_ns(s, threads);
 	store_reader_free(&r);
