@@ -72,6 +72,8 @@ static void store(struct buf *out, struct backend *b)
 	put_seconds(out, "dynax_engine_checkpoint_seconds_total", "time in checkpoints", s.engine.checkpoint_ns_total);
 	put_seconds(out, "dynax_engine_writer_stall_seconds_total", "time that the writer waited for a checkpoint",
 		s.engine.writer_stall_ns_total);
+	put(out, "dynax_engine_dropping", "gauge", "1 while space of dropped tables and old stream records is being freed",
+		s.engine.dropping);
 	put(out, "dynax_engine_readers", "gauge", "views open", s.engine.readers);
 }
 

@@ -258,5 +258,6 @@ void engine_stats(struct engine *e, struct engine_stats *out)
 	out->map_free_bytes = e->c.usage.free;
 	out->readers = e->c.usage.readers;
 	out->readers_max = e->c.usage.readers_max;
+	out->dropping = e->c.drops;
 	pthread_mutex_unlock(&e->lock);
 }

@@ -130,6 +130,7 @@ struct engine_stats {
 	uint64_t map_bytes, map_used_bytes, map_free_bytes;   /* LMDB: size of the map, pages in use, pages reusable */
 	uint64_t batches, transactions, flush_ns_total, checkpoint_count, checkpoint_ns_total, writer_stall_ns_total;
 	unsigned readers, readers_max;
+	bool dropping;                                        /* keys of dropped prefixes are being deleted from LMDB */
 };
 void engine_stats(struct engine *e, struct engine_stats *out);
 
