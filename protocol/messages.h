@@ -312,6 +312,10 @@
 	"ReadCapacityUnits: %lld. Current WriteCapacityUnits provisioned for the table: %lld. Requested " \
 	"WriteCapacityUnits: %lld. Refer to the Amazon DynamoDB Developer Guide for current limits and how to request " \
 	"higher limits."
+#define MSG_INDEX_UNITS_SAME ERR_VALIDATION, "The provisioned throughput for the index %.*s will not change. The requested value " \
+	"equals the current value. Current ReadCapacityUnits provisioned for index %.*s: %lld. Requested ReadCapacityUnits: %lld. " \
+	"Current WriteCapacityUnits provisioned for index %.*s: %lld. Requested WriteCapacityUnits: %lld. Refer to the Amazon " \
+	"DynamoDB Developer Guide for current limits and how to request higher limits."
 #define MSG_UPDATE_STREAM_VIEW TABLE_INVALID "If stream is being enabled then UpdateViewType is required"
 #define MSG_UPDATE_STREAM_NO_VIEW TABLE_INVALID "If stream is being disabled, then UpdateViewType must not be specified"
 #define MSG_STREAM_ENABLED ERR_VALIDATION, "Table already has an enabled stream: TableName: %.*s"

@@ -1,8 +1,7 @@
-/* autoscale - see autoscale.h. */
+/* autoscale - see autoscale.h. Judging; the rest is in autoscale_settings.c. */
 #include "store/autoscale.h"
 
 #include "protocol/capacity.h"
-#include "store/keeper.h"
 #include "store/spec.h"
 
 enum { PERCENT = 100 };
@@ -48,111 +47,28 @@ int64_t autoscale_judge(const struct autoscale_row *r, int64_t units, const stru
 	return units;
 }
 
-/* ---- on the keeper ---- */
-
-static void look(struct meter *m, uint64_t second)
+/* One row; true: this is to be done. */
+static bool judge_row(const struct catalog_table *t, const struct autoscale_row *r, const struct minutes *m, uint64_t ms,
+	struct minutely_change *out)
 {
-	struct meter_totals sum;
+	int place = spec_place(&t->table, r->owner);
 
-	meter_sum(m, &sum);
-	minutes_look(&m->minutes, sum.used, second);
-}
-
-void autoscale_look(struct store *s)
-{
-	struct catalog_reader r;
-	uint64_t second = clock_seconds(&s->clock);
-
-	pthread_mutex_lock(&s->minutes_lock);
-	catalog_join(&s->catalog, &r);
-	const struct catalog *c = catalog_current(&s->catalog, &r);
-
-	for (size_t i = 0; i < c->n; i++) {
-		const struct table *t = &c->by_id[i]->table;
-
-		look(t->meter, second);
-		for (unsigned x = 0; x < t->gsis; x++)
-			look(t->index[x].meter, second);
-	}
-	catalog_leave(&s->catalog, &r);
-	pthread_mutex_unlock(&s->minutes_lock);
-}
-
-/* Judge one minute by one row; true: this is to be done. */
-static bool judge_row(const struct store *s, const struct catalog_table *ct, const struct autoscale_row *r, const struct minutes *m,
-	uint64_t end, struct autoscale_change *out)
-{
-	int place = spec_place(&ct->table, r->owner);
-
-	if (place == SPEC_NOWHERE || (place != SPEC_TABLE && !ct->table.index[place].readable))
+	if (place == SPEC_NOWHERE || (place != SPEC_TABLE && !t->table.index[place].readable))
 		return false;
-	struct units u = units_of(spec_get(&ct->spec, place, SPEC_PROVISIONED), UNITS_NONE);
-	int64_t now = *autoscale_units(&u, r->use);
-	uint64_t ms = store_now_ms(s) - (clock_seconds(&s->clock) - end * MINUTE_S) * 1000;
+	struct units u = units_of(spec_get(&t->spec, place, SPEC_PROVISIONED), UNITS_NONE);
+	int64_t now = *minutely_units(&u, r->use);
 
-	*out = (struct autoscale_change){ ct->table.id, r->owner, r->use, autoscale_judge(r, now, m, end, ms), ms };
+	*out = (struct minutely_change){ autoscale_apply, t->table.id, r->owner, r->use, autoscale_judge(r, now, m, m->judged, ms), ms };
 	return out->units != now;
 }
 
-/* Judge the next minute that has ended, of a table or index; false if there is none. todo: what is to be done, n things. */
-static bool judge_minute(struct store *s, const struct catalog_table *ct, struct meter *meter, uint32_t owner, struct autoscale_change *todo,
-	unsigned *n)
+unsigned autoscale_changes(const struct catalog_table *t, uint32_t owner, const struct minutes *m, uint64_t ms,
+	struct minutely_change change[METER_USES])
 {
-	struct minutes m;
+	unsigned n = 0;
 
-	pthread_mutex_lock(&s->minutes_lock);
-	bool due = minutes_next(&meter->minutes, ct->facts.scaled != 0);
-
-	m = meter->minutes;
-	pthread_mutex_unlock(&s->minutes_lock);
-	*n = 0;
-	for (unsigned i = 0; due && i < ct->facts.scaled && !ct->table.on_demand; i++)
-		if (ct->facts.scale[i].owner == owner && judge_row(s, ct, &ct->facts.scale[i], &m, m.judged, &todo[*n]))
-			++*n;
-	return due;
-}
-
-/* The same of the first of a table and its indexes that has one. */
-static bool judge_table(struct store *s, const struct catalog_table *ct, struct autoscale_change *todo, unsigned *n)
-{
-	const struct table *t = &ct->table;
-
-	if (judge_minute(s, ct, t->meter, t->id, todo, n))
-		return true;
-	for (unsigned x = 0; x < t->gsis; x++)
-		if (judge_minute(s, ct, t->index[x].meter, t->index[x].id, todo, n))
-			return true;
-	return false;
-}
-
-/* Judge the next minute that has ended, of any table from *id on; false if there is none. */
-static bool judge_any(struct keeper *k, uint32_t *id, struct autoscale_change *todo, unsigned *n)
-{
-	const struct catalog *c = catalog_current(&k->store->catalog, &k->reader);
-	bool found = false;
-
-	for (size_t at = 0; at < c->n && !found; at++) {
-		if (c->by_id[at]->table.id < *id)
-			continue;
-		found = judge_table(k->store, c->by_id[at], todo, n);
-		*id = c->by_id[at]->table.id;
-	}
-	catalog_quiesce(&k->reader);
-	return found;
-}
-
-void autoscale_tend(struct keeper *k)
-{
-	struct autoscale_change todo[METER_USES];
-	uint32_t id = 0;
-	unsigned n;
-
-	autoscale_look(k->store);
-	while (k->store->capacity != CAPACITY_OFF && !keeper_stopping(k) && judge_any(k, &id, todo, &n)) {
-		for (unsigned i = 0; i < n; i++) {
-			arena_reset(&k->arena);
-			if (own_write_run(&k->write, &k->arena, autoscale_change_apply, &todo[i]) != ERR_OK)
-				continue; /* A5; and whatever else hinders: there will be another minute */
-		}
-	}
+	for (unsigned i = 0; i < t->facts.scaled; i++)
+		if (t->facts.scale[i].owner == owner && judge_row(t, &t->facts.scale[i], m, ms, &change[n]))
+			n++;
+	return n;
 }

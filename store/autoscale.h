@@ -1,7 +1,7 @@
 /* autoscale - provisioned throughput that follows what is consumed: target tracking, for reads and writes of a table or global
  * index each by itself.
  *
- *    minutes (minutes.h) --keeper, at the end of each--> judge --> another throughput --own_write--> catalog
+ *    minutely.h: a minute has ended --> judge --> another throughput --> catalog
  *
  * U is the target utilisation in percent, P what is provisioned, C what a minute has consumed, in units a second.
  *
@@ -23,12 +23,7 @@
 #ifndef DYNAX_STORE_AUTOSCALE_H
 #define DYNAX_STORE_AUTOSCALE_H
 
-#include "store/minutes.h"
-#include "store/store_int.h"
-#include "store/units.h"
-
-struct keeper;
-struct write_batch;
+#include "store/minutely.h"
 
 enum { AUTOSCALE_OUT_MINUTES = 2, AUTOSCALE_IN_MINUTES = 15, AUTOSCALE_IN_POINTS = 20 };
 
@@ -38,27 +33,18 @@ int64_t autoscale_judge(const struct autoscale_row *r, int64_t units, const stru
 
 int64_t autoscale_within(const struct autoscale_row *r, int64_t units);
 
-/* The units that a row is about: read or written. */
-static inline int64_t *autoscale_units(struct units *u, unsigned use)
+static inline bool autoscale_wanted(const struct catalog_table *t)
 {
-	return use == METER_READ ? &u->read : &u->write;
+	return t->facts.scaled != 0 && !t->table.on_demand;
 }
 
-/* What is to be done: provision so many units, as of a moment in Unix time. On the writer; ERR_LIMIT_EXCEEDED, ERR_RESOURCE_IN_USE: A5. */
-struct autoscale_change {
-	uint32_t table, owner;
-	unsigned use;
-	int64_t units;
-	uint64_t ms;
-};
-enum err autoscale_change_apply(struct write_batch *b, struct store_write *w) __attribute__((warn_unused_result));
+/* What the minute before m->judged makes of a table or global index; how many changes. */
+unsigned autoscale_changes(const struct catalog_table *t, uint32_t owner, const struct minutes *m, uint64_t ms,
+	struct minutely_change change[METER_USES]);
+/* autoscale_settings.c: carry one out. ERR_LIMIT_EXCEEDED, ERR_RESOURCE_IN_USE: A5. */
+enum err autoscale_apply(struct write_batch *b, struct store_write *w) __attribute__((warn_unused_result));
 
 /* The rows of facts without those of an index that goes, in the arena; false if memory is out. */
 bool autoscale_rows_drop(struct catalog_facts *facts, uint32_t owner, struct arena *a) __attribute__((warn_unused_result));
-
-/* Look at what was consumed, of all tables. */
-void autoscale_look(struct store *s);
-/* Judge the minutes that have ended, of all tables, and do what follows. */
-void autoscale_tend(struct keeper *k);
 
 #endif

@@ -3,11 +3,10 @@
 #include "protocol/messages.h"
 #include "store/autoscale.h"
 #include "store/background.h"
-#include "store/control.h"
 #include "store/decreases.h"
 #include "store/spec.h"
+#include "store/table_edit.h"
 #include "store/table_state.h"
-#include "store/throughput.h"
 
 enum { TARGET_LEAST = 20, TARGET_MOST = 90, COOLDOWN_MOST_S = 86400 };
 
@@ -49,49 +48,20 @@ static struct autoscale_row *find_row(struct autoscale_row *rows, unsigned n, ui
 
 /* ---- changing, on the writer ---- */
 
-/* A table that is being changed. */
-struct edit {
-	struct write_txn txn;
-	const struct catalog_table *old;
-	struct catalog_draft draft;
-	struct record spec;
-	struct autoscale_row *rows;      /* of the draft */
-	struct arena *arena;
-};
-
-static enum err edit_begin(struct edit *e, struct write_batch *b, struct store_write *w, const struct catalog_table *ct)
+static enum err take_rows(struct table_edit *e, struct autoscale_row **rows, struct fault *f)
 {
-	e->old = ct;
-	e->spec = ct->spec;
-	e->arena = w->req->arena;
-	write_txn_begin(&e->txn, b, e->arena);
-	enum err rc = control_draft(ct, e->arena, &e->draft, &w->fault);
-
-	e->rows = rc == ERR_OK ? copy_rows(&e->draft.facts, e->arena) : NULL;
-	return rc == ERR_OK && e->rows == NULL ? fault_set(&w->fault, MSG_NO_MEMORY) : rc;
-}
-
-static enum err edit_end(struct edit *e, struct store_write *w, enum err rc)
-{
-	struct catalog *next = NULL;
-
-	if (rc == ERR_OK) {
-		e->draft.spec = control_spec_put(&e->spec, e->arena);
-		rc = slice_present(e->draft.spec) ? control_put_table(&e->txn, &e->draft, &next, &w->fault)
-			: fault_set(&w->fault, MSG_NO_MEMORY);
-	}
-	throughput_settle(e->txn.batch->store, &e->old->table);
-	return control_end(&e->txn, &next, rc, &w->fault);
+	*rows = copy_rows(&e->draft.facts, e->arena);
+	return *rows != NULL ? ERR_OK : fault_set(f, MSG_NO_MEMORY);
 }
 
 /* Provision so many units for what the row scales, as of a moment. */
-static enum err scale(struct edit *e, struct autoscale_row *r, int64_t units, uint64_t ms, struct fault *f)
+static enum err scale(struct table_edit *e, struct autoscale_row *r, int64_t units, uint64_t ms, struct fault *f)
 {
 	int place = spec_place(&e->old->table, r->owner);
 	struct units from = units_of(spec_get(&e->spec, place, SPEC_PROVISIONED), UNITS_NONE), to = from;
 	bool ok;
 
-	*autoscale_units(&to, r->use) = units;
+	*minutely_units(&to, r->use) = units;
 	if (units_same(from, to))
 		return ERR_OK;
 	enum err rc = table_state_check(e->txn.batch->store, e->old, f);
@@ -104,25 +74,29 @@ static enum err scale(struct edit *e, struct autoscale_row *r, int64_t units, ui
 		rc = ok ? spec_set(&e->spec, place, SPEC_PROVISIONED, record, e->arena, f) : fault_set(f, MSG_NO_MEMORY);
 	if (rc == ERR_OK)
 		rc = spec_raise_warm(&e->spec, place, from, false, e->arena, f);
-	*(units > *autoscale_units(&from, r->use) ? &r->out_ms : &r->in_ms) = ms;
+	*(units > *minutely_units(&from, r->use) ? &r->out_ms : &r->in_ms) = ms;
 	e->draft.facts.state = table_state_begin(e->txn.batch->store, TABLE_UPDATING, 0);
 	return rc;
 }
 
-enum err autoscale_change_apply(struct write_batch *b, struct store_write *w)
+enum err autoscale_apply(struct write_batch *b, struct store_write *w)
 {
-	const struct autoscale_change *c = w->plan->control;
+	const struct minutely_change *c = w->plan->control;
 	const struct catalog_table *ct = catalog_find_id(b->catalog, c->table);
-	struct edit e;
+	struct autoscale_row *rows = NULL, *r = NULL;
+	struct table_edit e;
 
 	if (ct == NULL || ct->table.on_demand || spec_place(&ct->table, c->owner) == SPEC_NOWHERE)
 		return ERR_OK;
-	enum err rc = edit_begin(&e, b, w, ct);
-	struct autoscale_row *r = rc == ERR_OK ? find_row(e.rows, e.draft.facts.scaled, c->owner, c->use) : NULL;
+	enum err rc = table_edit_begin(&e, b, w, ct);
 
+	if (rc == ERR_OK)
+		rc = take_rows(&e, &rows, &w->fault);
+	if (rc == ERR_OK)
+		r = find_row(rows, e.draft.facts.scaled, c->owner, c->use);
 	if (r != NULL)
 		rc = scale(&e, r, autoscale_within(r, c->units), c->ms, &w->fault);
-	return edit_end(&e, w, rc);
+	return table_edit_end(&e, w, rc);
 }
 
 /* ---- settings ---- */
@@ -157,19 +131,19 @@ static uint32_t owner_of(const struct table *t, struct slice index)
 }
 
 /* Put, replace or take away the row; NULL if there is none now. */
-static struct autoscale_row *put_row(struct edit *e, uint32_t owner, const struct store_autoscale *a)
+static struct autoscale_row *put_row(struct catalog_facts *facts, struct autoscale_row *rows, uint32_t owner,
+	const struct store_autoscale *a)
 {
-	struct catalog_facts *facts = &e->draft.facts;
 	unsigned use = a->write ? METER_WRITE : METER_READ;
-	struct autoscale_row *r = find_row(e->rows, facts->scaled, owner, use);
+	struct autoscale_row *r = find_row(rows, facts->scaled, owner, use);
 
 	if (a->max == 0) {
 		if (r != NULL)
-			*r = e->rows[--facts->scaled];
+			*r = rows[--facts->scaled];
 		return NULL;
 	}
 	if (r == NULL) {
-		r = &e->rows[facts->scaled++];
+		r = &rows[facts->scaled++];
 		*r = (struct autoscale_row){ .owner = owner, .use = use };
 	}
 	r->min = a->min;
@@ -181,10 +155,10 @@ static struct autoscale_row *put_row(struct edit *e, uint32_t owner, const struc
 }
 
 /* A4. What cannot be changed now waits. */
-static enum err bring_inside(struct edit *e, struct autoscale_row *r, struct fault *f)
+static enum err bring_inside(struct table_edit *e, struct autoscale_row *r, struct fault *f)
 {
 	struct units u = units_of(spec_get(&e->spec, spec_place(&e->old->table, r->owner), SPEC_PROVISIONED), UNITS_NONE);
-	enum err rc = scale(e, r, autoscale_within(r, *autoscale_units(&u, r->use)), store_now_ms(e->txn.batch->store), f);
+	enum err rc = scale(e, r, autoscale_within(r, *minutely_units(&u, r->use)), store_now_ms(e->txn.batch->store), f);
 
 	return rc == ERR_LIMIT_EXCEEDED || rc == ERR_RESOURCE_IN_USE ? ERR_OK : rc;
 }
@@ -193,7 +167,8 @@ static enum err set_apply(struct write_batch *b, struct store_write *w)
 {
 	struct asked *a = w->plan->control;
 	const struct catalog_table *ct = table_state_find(b->store, b->catalog, a->table);
-	struct edit e;
+	struct autoscale_row *rows = NULL, *r = NULL;
+	struct table_edit e;
 
 	if (ct == NULL)
 		return fault_set(a->fault, MSG_TABLE_NOT_FOUND, SLICE_FMT(a->table));
@@ -201,12 +176,15 @@ static enum err set_apply(struct write_batch *b, struct store_write *w)
 
 	if (owner == 0)
 		return fault_set(a->fault, MSG_INDEX_UNKNOWN, SLICE_FMT(a->set.index));
-	enum err rc = edit_begin(&e, b, w, ct);
-	struct autoscale_row *r = rc == ERR_OK ? put_row(&e, owner, &a->set) : NULL;
+	enum err rc = table_edit_begin(&e, b, w, ct);
 
+	if (rc == ERR_OK)
+		rc = take_rows(&e, &rows, &w->fault);
+	if (rc == ERR_OK)
+		r = put_row(&e.draft.facts, rows, owner, &a->set);
 	if (r != NULL && !ct->table.on_demand)
 		rc = bring_inside(&e, r, &w->fault);
-	return edit_end(&e, w, rc);
+	return table_edit_end(&e, w, rc);
 }
 
 enum err store_autoscale_set(struct store *s, struct slice table, const struct store_autoscale *set, struct fault *f)
@@ -241,7 +219,7 @@ enum err store_autoscale_list(struct store *s, struct slice table, store_autosca
 		fn(arg, &(struct store_autoscale){ .index = place >= 0 ? ct->table.index[place].name : SLICE_NONE,
 			.write = row->use == METER_WRITE, .min = row->min, .max = row->max, .target = row->target,
 			.in_cooldown_s = row->in_cooldown_s, .out_cooldown_s = row->out_cooldown_s,
-			.units = *autoscale_units(&u, row->use) });
+			.units = *minutely_units(&u, row->use) });
 	}
 	catalog_leave(&s->catalog, &r);
 	return ct != NULL ? ERR_OK : fault_set(f, MSG_TABLE_NOT_FOUND, SLICE_FMT(table));

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "protocol/messages.h"
-#include "store/autoscale.h"
+#include "store/minutely.h"
 #include "store/partition.h"
 
 enum { INTERVAL_MS = 5000 };
@@ -29,7 +29,7 @@ static void *keeper_main(void *arg)
 
 	while (rounds_next(&k->rounds, k->interval_ms)) {
 		tables_clear(k);
-		autoscale_tend(k);
+		minutely_tend(k);
 		partitions_tend(k);
 		ttl_fill(k);
 		ttl_sweep(k);

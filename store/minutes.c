@@ -1,6 +1,18 @@
 /* minutes - see minutes.h. */
 #include "store/minutes.h"
 
+/* A minute takes the place of one that is kept no longer. */
+static void begin(struct minutes *m, uint64_t minute)
+{
+	for (unsigned use = 0; use < MINUTES_USES; use++) {
+		uint64_t *used = &m->used[use][minute % MINUTES_KEPT];
+
+		if (*used > m->before[use])
+			m->before[use] = *used;
+		*used = 0;
+	}
+}
+
 void minutes_look(struct minutes *m, const uint64_t used[MINUTES_USES], uint64_t second)
 {
 	uint64_t minute = second / MINUTE_S, from;
@@ -14,11 +26,8 @@ void minutes_look(struct minutes *m, const uint64_t used[MINUTES_USES], uint64_t
 		m->seen[use] = used[use];
 	}
 	from = minute > m->now + MINUTES_KEPT ? minute - MINUTES_KEPT : m->now;
-	while (from < minute) {
-		from++;
-		for (unsigned use = 0; use < MINUTES_USES; use++)
-			m->used[use][from % MINUTES_KEPT] = 0;
-	}
+	while (from < minute)
+		begin(m, ++from);
 	if (minute > m->now)
 		m->now = minute;
 }

@@ -14,14 +14,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MINUTE_S = 60, MINUTES_KEPT = 32, MINUTES_USES = 2 };
+/* A minute is kept for half an hour after it has ended. */
+enum { MINUTE_S = 60, MINUTES_KEPT = 31, MINUTES_USES = 2 };
 
 struct minutes {
 	bool begun;
 	uint64_t first, now;                            /* the first minute, and the one that runs: of the clock's seconds */
 	uint64_t seen[MINUTES_USES];                    /* totals at the last look */
 	uint64_t used[MINUTES_USES][MINUTES_KEPT];      /* half units, by minute modulo MINUTES_KEPT */
-	uint64_t judged;                                /* all before this one have had their consequences */
+	uint64_t before[MINUTES_USES];                  /* the greatest of those that are kept no longer */
+	uint64_t judged;                                /* all before this one have had their consequences (minutely.h) */
 };
 
 /* used: totals; second: of the clock. */

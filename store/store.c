@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "protocol/messages.h"
-#include "store/autoscale.h"
+#include "store/minutely.h"
 #include "store/backfill.h"
 #include "store/collection.h"
 #include "store/control.h"
@@ -92,7 +92,7 @@ uint64_t store_now_ms(const struct store *s)
 
 void store_clock_advance(struct store *s, uint64_t ms)
 {
-	autoscale_look(s); /* what was consumed until now belongs to the time until now */
+	minutely_look(s); /* what was consumed until now belongs to the time until now */
 	clock_advance(&s->clock, ms);
 	keeper_settle(s->keeper);
 	propagation_settle(s->propagation);

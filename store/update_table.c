@@ -406,13 +406,17 @@ _Static_assert((int)CreateGlobalSecondaryIndexAction_KeySchema == (int)GlobalSec
 
 static enum err change_index_units(struct change *c, int place, struct slice asked, struct fault *f)
 {
+	struct units from = units_of(spec_get(&c->spec, place, SPEC_PROVISIONED), UNITS_NONE), to = units_of(asked, UNITS_NONE);
+	const struct table_index *x = &c->old->table.index[place];
 	enum err rc = ERR_OK;
 
 	if (!slice_present(asked))
 		return ERR_OK;
+	if (!c->old->table.on_demand && units_same(from, to))
+		return fault_set(f, MSG_INDEX_UNITS_SAME, SLICE_FMT(x->name), SLICE_FMT(x->name), (long long)from.read,
+			(long long)to.read, SLICE_FMT(x->name), (long long)from.write, (long long)to.write);
 	if (!c->old->table.on_demand)
-		rc = decreases_note(c->txn->batch->store, &c->draft.facts, c->old->table.index[place].id,
-			units_of(spec_get(&c->spec, place, SPEC_PROVISIONED), UNITS_NONE), units_of(asked, UNITS_NONE), c->arena, f);
+		rc = decreases_note(c->txn->batch->store, &c->draft.facts, x->id, from, to, c->arena, f);
 	return rc == ERR_OK ? spec_set(&c->spec, place, SPEC_PROVISIONED, asked, c->arena, f) : rc;
 }
 

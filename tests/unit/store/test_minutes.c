@@ -54,6 +54,8 @@ Test(minutes, random)
 			cr_assert_eq(r.most, greatest(of[use], minute, n));
 			cr_assert_eq(r.least, smallest(of[use], minute, n));
 		}
+		if (minute >= first + MINUTES_KEPT)
+			cr_assert_eq(m.before[use], greatest(of[use], minute - MINUTES_KEPT + 1, (unsigned)(minute - MINUTES_KEPT + 1 - first)));
 		cr_assert(!minutes_range(&m, use, minute + 2, n, &r));
 	}
 }

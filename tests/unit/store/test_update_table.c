@@ -147,6 +147,11 @@ Test(update_table, throughputs_of_an_index)
 		"{'ReadCapacityUnits':1,'WriteCapacityUnits':1}}},{'Update':{'IndexName':'two','ProvisionedThroughput':"
 		"{'ReadCapacityUnits':2,'WriteCapacityUnits':2}}}]}", NULL);
 	cr_assert(!described("with", "OnDemandThroughput"));
+	fails(fx, "UpdateTable", UPDATE("'ProvisionedThroughput':{'ReadCapacityUnits':2,'WriteCapacityUnits':2}"), ERR_VALIDATION,
+		"The provisioned throughput for the index two will not change. The requested value equals the current value. Current "
+		"ReadCapacityUnits provisioned for index two: 2. Requested ReadCapacityUnits: 2. Current WriteCapacityUnits provisioned "
+		"for index two: 2. Requested WriteCapacityUnits: 2. Refer to the Amazon DynamoDB Developer Guide for current limits and "
+		"how to request higher limits.");
 	cr_assert(described("with", "'WarmThroughput':{'ReadUnitsPerSecond':12000,'Status':'ACTIVE','WriteUnitsPerSecond':4001}}]"));
 }
 
