@@ -3,6 +3,7 @@
 #include <event2/buffer.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -90,6 +91,43 @@ static void on_clock(struct evhttp_request *req, void *arg)
 		a->source.advance(a->source.arg, ms);
 		reply(req, 200, "OK", "text/plain", SLICE_LIT("ok\n"));
 	}
+}
+
+static bool parse_ms(const char *s, uint32_t *ms)
+{
+	char *end;
+	unsigned long v;
+
+	if (s == NULL || *s < '0' || *s > '9')
+		return false;
+	v = strtoul(s, &end, 10);
+	*ms = (uint32_t)v;
+	return *end == '\0' && v <= UINT32_MAX;
+}
+
+/* GET tells it, POST sets and tells it. */
+static void on_index_delay(struct evhttp_request *req, void *arg)
+{
+	struct admin *a = arg;
+	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(req));
+	struct evkeyvalq args = { NULL, NULL };
+	bool ok = query == NULL;
+	struct buf text;
+	uint32_t ms;
+
+	if (evhttp_request_get_command(req) == EVHTTP_REQ_POST) {
+		ok = query != NULL && evhttp_parse_query_str(query, &args) == 0 && parse_ms(evhttp_find_header(&args, "ms"), &ms);
+		if (ok)
+			a->source.set_index_delay(a->source.arg, ms);
+		evhttp_clear_headers(&args);
+	}
+	buf_init(&text);
+	buf_printf(&text, "%" PRIu32 "\n", a->source.index_delay(a->source.arg));
+	if (ok)
+		reply(req, 200, "OK", "text/plain", buf_slice(&text));
+	else
+		reply(req, 400, "Bad Request", "text/plain", SLICE_LIT("GET /index-delay, POST /index-delay?ms=N\n"));
+	buf_release(&text);
 }
 
 static void on_partitions(struct evhttp_request *req, void *arg)
@@ -186,7 +224,7 @@ static void on_autoscaling(struct evhttp_request *req, void *arg)
 static void on_other(struct evhttp_request *req, void *arg)
 {
 	(void)arg;
-	reply(req, 404, "Not Found", "text/plain", SLICE_LIT("/metrics /healthz /readyz /partitions /autoscaling /clock\n"));
+	reply(req, 404, "Not Found", "text/plain", SLICE_LIT("/metrics /healthz /readyz /partitions /autoscaling /index-delay /clock\n"));
 }
 
 struct admin *admin_new(struct event_base *base, int fd, const struct admin_source *source)
@@ -208,6 +246,7 @@ struct admin *admin_new(struct event_base *base, int fd, const struct admin_sour
 	evhttp_set_cb(a->http, "/readyz", on_readyz, a);
 	evhttp_set_cb(a->http, "/partitions", on_partitions, a);
 	evhttp_set_cb(a->http, "/autoscaling", on_autoscaling, a);
+	evhttp_set_cb(a->http, "/index-delay", on_index_delay, a);
 	evhttp_set_cb(a->http, "/clock", on_clock, a);
 	evhttp_set_gencb(a->http, on_other, a);
 	return a;

@@ -1,5 +1,5 @@
 /* admin - /metrics, /healthz and /readyz, for those who watch over the daemon; /partitions?table=NAME, how a
- * table is cut; /autoscaling?table=NAME, what scales its throughput; /clock, for those who test with it.
+ * table is cut; /autoscaling?table=NAME, what scales its throughput; /index-delay and /clock, for those who test with them.
  *
  * evhttp serves it: a scrape a second is no hot path.
  *
@@ -21,6 +21,9 @@ struct admin_source {
 	bool (*partitions)(void *arg, struct slice table, struct buf *out);
 	/* Auto scaling of a table: set it, unless `set` is NULL, and append what is set as JSON. Or append what is wrong. */
 	enum err (*autoscaling)(void *arg, struct slice table, const struct store_autoscale *set, struct buf *out);
+	/* How much later global indexes follow. */
+	void (*set_index_delay)(void *arg, uint32_t ms);
+	uint32_t (*index_delay)(void *arg);
 	/* Move the clock on; NULL if it runs by itself. */
 	void (*advance)(void *arg, uint64_t ms);
 	void *arg;

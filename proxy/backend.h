@@ -8,7 +8,7 @@
  * B2. Each read sees a view that was opened after get or query was called: what was published before is in it.
  *
  * Threads: reader functions are called on the reader's worker, and completions come back on that same worker; ready, stats,
- * meters, partitions, advance and close may be called on any one thread. */
+ * meters, partitions, indexes, the index delay, advance and close may be called on any one thread. */
 #ifndef DYNAX_PROXY_BACKEND_H
 #define DYNAX_PROXY_BACKEND_H
 
@@ -85,6 +85,10 @@ struct backend_ops {
 	/* Auto scaling of a table: what is set; and setting it (store_autoscale_set), on a thread that may wait. */
 	enum err (*autoscale_list)(struct backend *b, struct slice table, store_autoscale_fn *fn, void *arg, struct fault *f);
 	enum err (*autoscale_set)(struct backend *b, struct slice table, const struct store_autoscale *set, struct fault *f);
+	void (*indexes)(struct backend *b, store_index_fn *fn, void *arg);
+	/* As store_set_index_delay and store_index_delay. */
+	void (*set_index_delay)(struct backend *b, uint32_t ms);
+	uint32_t (*index_delay)(struct backend *b);
 	/* Move a clock that stands still (--test-clock). */
 	void (*advance)(struct backend *b, uint64_t ms);
 	/* Ends what is queued, then closes. All readers must be gone. */

@@ -455,6 +455,21 @@ static enum err op_autoscale_set(struct backend *b, struct slice table, const st
 	return store_autoscale_set(of(b)->store, table, set, f);
 }
 
+static void op_indexes(struct backend *b, store_index_fn *fn, void *arg)
+{
+	store_indexes(of(b)->store, fn, arg);
+}
+
+static void op_set_index_delay(struct backend *b, uint32_t ms)
+{
+	store_set_index_delay(of(b)->store, ms);
+}
+
+static uint32_t op_index_delay(struct backend *b)
+{
+	return store_index_delay(of(b)->store);
+}
+
 static void op_advance(struct backend *b, uint64_t ms)
 {
 	store_clock_advance(of(b)->store, ms);
@@ -491,6 +506,9 @@ static const struct backend_ops embedded_ops = {
 	.partitions = op_partitions,
 	.autoscale_list = op_autoscale_list,
 	.autoscale_set = op_autoscale_set,
+	.indexes = op_indexes,
+	.set_index_delay = op_set_index_delay,
+	.index_delay = op_index_delay,
 	.advance = op_advance,
 	.close = op_close,
 };

@@ -54,6 +54,7 @@ static const struct option options[] = {
 	{ "partition-bytes", BYTES, FIELD(partition_bytes), "10G", RESTART, "BYTES", "a larger partition is cut in two" },
 	{ "collection-bytes", BYTES, FIELD(collection_bytes), "10G", RESTART, "BYTES", "limit of an item collection with local indexes" },
 	{ "table-delay", MILLIS, FIELD(table_delay), "0", RESTART, "MS", "tables are CREATING, UPDATING and DELETING for so long" },
+	{ "index-delay", MILLIS, FIELD(index_delay), "0", RELOAD, "MS", "global indexes follow their tables so much later" },
 	{ "test-clock", FLAG, FIELD(test_clock), "off", RESTART, NULL, "time stands still; POST /clock?advance=SECONDS moves it" },
 	{ "map-max", BYTES, FIELD(map_max), "1024G", RESTART, "BYTES", "the database grows up to this" },
 };

@@ -43,6 +43,7 @@ struct config {
 	uint64_t table_delay;          /* ms */
 	bool test_clock;
 	unsigned capacity;             /* enum capacity_mode */
+	uint64_t index_delay;
 	uint64_t partition_bytes, collection_bytes;
 };
 

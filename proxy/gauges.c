@@ -131,6 +131,67 @@ static void meters(struct buf *out, struct backend *b)
 	put_meters(out, b, "dynax_throttled_total", "operations refused for want of throughput", put_meter, true);
 }
 
+/* ---- global indexes ---- */
+
+struct index_gauge {
+	const char *name, *type, *help;
+	void (*put)(struct buf *out, const struct store_index_state *x);
+	bool building;               /* of those that are being built alone */
+};
+
+struct index_lines {
+	struct buf *out;
+	const struct index_gauge *gauge;
+};
+
+static void put_index_lag(struct buf *out, const struct store_index_state *x)
+{
+	buf_printf(out, "%" PRIu64 ".%03u", x->lag_ms / 1000, (unsigned)(x->lag_ms % 1000));
+}
+
+static void put_index_backlog(struct buf *out, const struct store_index_state *x)
+{
+	buf_printf(out, "%" PRIu64, x->backlog);
+}
+
+static void put_index_carried(struct buf *out, const struct store_index_state *x)
+{
+	buf_printf(out, "%" PRIu64, x->carried);
+}
+
+static void put_index_progress(struct buf *out, const struct store_index_state *x)
+{
+	buf_printf(out, "%.3f", x->filled < x->items ? (double)x->filled / (double)x->items : 1.0);
+}
+
+static void put_index(void *arg, const struct store_index_state *x)
+{
+	const struct index_lines *l = arg;
+
+	if (l->gauge->building && !x->building)
+		return;
+	buf_printf(l->out, "%s{table=\"%.*s\",index=\"%.*s\"} ", l->gauge->name, SLICE_FMT(x->table), SLICE_FMT(x->index));
+	l->gauge->put(l->out, x);
+	buf_printf(l->out, "\n");
+}
+
+static void indexes(struct buf *out, struct backend *b)
+{
+	static const struct index_gauge gauge[] = {
+		{ "dynax_index_lag_seconds", "gauge", "age of the oldest change that an index lacks", put_index_lag, false },
+		{ "dynax_index_backlog", "gauge", "changes that an index lacks", put_index_backlog, false },
+		{ "dynax_index_propagated_total", "counter", "changes that an index lacked for a while", put_index_carried, false },
+		{ "dynax_index_backfill_ratio", "gauge", "how much of an index is built, of 1", put_index_progress, true },
+	};
+
+	for (unsigned i = 0; i < sizeof(gauge) / sizeof(gauge[0]); i++) {
+		struct index_lines l = { out, &gauge[i] };
+
+		buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", gauge[i].name, gauge[i].help, gauge[i].name, gauge[i].type);
+		b->ops->indexes(b, put_index, &l);
+	}
+}
+
 void gauges_write(struct buf *out, const struct shared *s, const struct server_gauges *g)
 {
 	uint64_t flying, joined;
@@ -144,6 +205,7 @@ void gauges_write(struct buf *out, const struct shared *s, const struct server_g
 	put(out, "dynax_flights_joined_total", "counter", "requests that shared another one's read", joined);
 	store(out, s->backend);
 	meters(out, s->backend);
+	indexes(out, s->backend);
 	put(out, "dynax_accept_pauses_total", "counter", "times that accepting rested for want of descriptors", g->accept_pauses);
 	put(out, "dynax_connections_max", "gauge", "connections taken at most", g->max_connections);
 	put(out, "dynax_descriptors_max", "gauge", "limit of descriptors", g->descriptors);

@@ -110,6 +110,7 @@ static bool open_store(struct server *s, struct config_error *e)
 			.observer = coherence_observer(&s->coherence),
 			.region = c->region,
 			.keeper_ms = (unsigned)c->ttl_interval,
+			.index_delay_ms = (uint32_t)c->index_delay,
 			.still_clock = c->test_clock,
 			.capacity = (enum capacity_mode)c->capacity,
 			.partition_bytes = c->partition_bytes,
@@ -269,6 +270,20 @@ static enum err autoscaling(void *arg, struct slice table, const struct store_au
 	return rc;
 }
 
+static void set_index_delay(void *arg, uint32_t ms)
+{
+	struct server *s = arg;
+
+	s->shared.backend->ops->set_index_delay(s->shared.backend, ms);
+}
+
+static uint32_t index_delay(void *arg)
+{
+	struct server *s = arg;
+
+	return s->shared.backend->ops->index_delay(s->shared.backend);
+}
+
 static void advance_clock(void *arg, uint64_t ms)
 {
 	struct server *s = arg;
@@ -360,6 +375,8 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
 	next.listen.port = next.listen.port == 0 ? s->config.listen.port : next.listen.port;
 	next.admin.port = next.admin.port == 0 ? s->config.admin.port : next.admin.port;
 	config_changes(&s->config, &next, report_change, s);
+	if (next.index_delay != s->config.index_delay) /* what was set over the admin port stays otherwise */
+		set_index_delay(s, (uint32_t)next.index_delay);
 	config_adopt(&s->config, &next);
 	log_set_level(s->config.log_level);
 	l = limits_of(&s->config);
@@ -413,7 +430,7 @@ static int give(int *fd)
 static bool start(struct server *s)
 {
 	struct listener_opts o = { DOOR_HTTP, s->worker, s->workers, s->max_connections, &s->given };
-	struct admin_source source = { write_metrics, is_ready, write_partitions, autoscaling,
+	struct admin_source source = { write_metrics, is_ready, write_partitions, autoscaling, set_index_delay, index_delay,
 		s->config.test_clock ? advance_clock : NULL, s };
 
 	s->base = event_base_new();

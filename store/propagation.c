@@ -227,14 +227,13 @@ void store_indexes(struct store *s, store_index_fn *fn, void *arg)
 
 	catalog_join(&s->catalog, &r);
 	const struct catalog *c = catalog_current(&s->catalog, &r);
-	/* Without a view the size of tables is not known: 0. */
-	bool sized = view_open(s->engine, &v, NULL) == ERR_OK;
-
 	for (size_t i = 0; i < c->n; i++) {
 		const struct table *t = &c->by_name[i]->table;
 		struct counters n = { .entries = 0 };
 
-		if (c->by_name[i]->building && sized && partitions_view(v, &t->parts, &n, NULL) != ERR_OK)
+		/* Without memory the size of a table is not known: 0. */
+		if (c->by_name[i]->building && (v != NULL || view_open(s->engine, &v, NULL) == ERR_OK)
+		    && partitions_view(v, &t->parts, &n, NULL) != ERR_OK)
 			n.entries = 0;
 		for (unsigned k = 0; k < t->gsis; k++) {
 			struct store_index_state state = look(s, t, &t->index[k], n.entries);

@@ -129,3 +129,12 @@ enum cli_exit cmd_autoscaling(struct cli *c)
 	}
 	return ask(c, set ? "POST" : "GET", path);
 }
+
+enum cli_exit cmd_index_delay(struct cli *c)
+{
+	char path[PATH_MAX_BYTES] = "/index-delay";
+
+	if (c->args != 0 && !append(path, "ms", c->arg[0]))
+		return CLI_USAGE;
+	return ask(c, c->args != 0 ? "POST" : "GET", path);
+}

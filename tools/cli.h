@@ -85,6 +85,7 @@ enum cli_exit cmd_ping(struct cli *c);
 /* admin.c */
 enum cli_exit cmd_partitions(struct cli *c);
 enum cli_exit cmd_autoscaling(struct cli *c);
+enum cli_exit cmd_index_delay(struct cli *c);
 
 /* Take NAME=text, or NAME:=json (a number, true, false, null, a list, an object). False, with a message, if it is neither. */
 bool attrs_set(struct dynax_item *item, const char *attr);

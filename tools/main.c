@@ -59,6 +59,7 @@ static const struct cli_command commands[] = {
 	{ "delete-table", "TABLE", "delete a table", 1, 1, cmd_delete_table },
 	{ "partitions", "TABLE", "how a table and its indexes are cut, as JSON", 1, 1, cmd_partitions },
 	{ "autoscaling", "TABLE [--read|--write ...]", "show or set what scales provisioned throughput", 1, 1, cmd_autoscaling },
+	{ "index-delay", "[MS]", "how much later global indexes follow their tables, or shall follow", 0, 1, cmd_index_delay },
 	{ "call", "OPERATION [JSON]", "any operation; JSON '-' reads standard input", 1, 2, cmd_call },
 	{ "ping", "", "is the server there?", 0, 0, cmd_ping },
 };
