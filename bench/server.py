@@ -20,6 +20,17 @@ def need(*programs):
             sys.exit(f"build/{name} is missing: run make bench")
 
 
+def again(do, tries=4):
+    """What do() gives, if need be at a later try."""
+    for left in reversed(range(tries)):
+        try:
+            return do()
+        except (OSError, RuntimeError) as e:
+            if left == 0:
+                raise
+            print(f"({e}: once more)", file=sys.stderr, flush=True)
+
+
 def free_port():
     """Below the ports that the kernel gives to outgoing connections, one of which might else take it before the server does."""
     for port in random.sample(range(10_000, 32_000), 100):
