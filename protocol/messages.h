@@ -406,6 +406,11 @@
 #define TEXT_WARM_CURRENT "current WarmThroughput, decreasing WarmThroughput is not supported"
 #define TEXT_WARM_INITIAL "initial throughput for OnDemand. See: https://docs.aws.amazon.com/amazondynamodb/latest/" \
 	"developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
+#define MSG_CAPACITY_EXCEEDED ERR_THROTTLING, "Throughput exceeds the current capacity of your table or index. DynamoDB is " \
+	"automatically scaling your table or index so please try again shortly. If exceptions persist, check if you have a hot key: " \
+	"https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"
+#define MSG_INDEX_CAPACITY_EXCEEDED ERR_THROTTLING, "Throughput exceeds the current capacity for one or more global secondary " \
+	"indexes. DynamoDB is automatically scaling your index so please try again shortly."
 #define MSG_MAXIMUM_EXCEEDED ERR_THROTTLING, "Throughput exceeds the maximum OnDemandThroughput configured on table or index"
 
 /* ---- engine ---- */

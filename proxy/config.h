@@ -45,6 +45,7 @@ struct config {
 	unsigned capacity;             /* enum capacity_mode */
 	uint64_t index_delay;
 	uint64_t partition_bytes, collection_bytes;
+	unsigned partition_wcu, partition_rcu;
 };
 
 enum config_action { CONFIG_RUN, CONFIG_HELP, CONFIG_VERSION, CONFIG_BAD };

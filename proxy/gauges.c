@@ -85,6 +85,8 @@ struct units {
 	bool refused;                /* operations refused; otherwise units used */
 };
 
+static const char *const use_name[] = { [METER_READ] = "read", [METER_WRITE] = "write" };
+
 static void put_halves(struct buf *out, uint64_t halves)
 {
 	buf_printf(out, " %" PRIu64 "%s\n", halves / CAPACITY_HALVES, halves % CAPACITY_HALVES != 0 ? ".5" : "");
@@ -92,7 +94,6 @@ static void put_halves(struct buf *out, uint64_t halves)
 
 static void put_meter(void *arg, struct slice table, struct slice index, const struct meter_totals *m)
 {
-	static const char *const use_name[] = { [METER_READ] = "read", [METER_WRITE] = "write" };
 	const struct units *u = arg;
 
 	for (unsigned use = 0; use < METER_USES; use++) {
@@ -116,19 +117,52 @@ static void put_saved(void *arg, struct slice table, struct slice index, const s
 	put_halves(u->out, m->saved);
 }
 
-static void put_meters(struct buf *out, struct backend *b, const char *name, const char *help, store_meter_fn *fn, bool refused)
+static void put_refused_by_partition(void *arg, struct slice table, struct slice index, const struct meter_totals *m)
+{
+	const struct units *u = arg;
+
+	for (unsigned use = 0; use < METER_USES; use++)
+		if (m->refused_by_partition[use] != 0)
+			buf_printf(u->out, "%s{table=\"%.*s\",index=\"%.*s\",use=\"%s\"} %" PRIu64 "\n", u->name, SLICE_FMT(table),
+				SLICE_FMT(index), use_name[use], m->refused_by_partition[use]);
+}
+
+static void put_cuts(void *arg, struct slice table, struct slice index, const struct meter_totals *m)
+{
+	static const char *const reason[] = { [CUT_SIZE] = "size", [CUT_HEAT] = "heat", [CUT_THROUGHPUT] = "throughput" };
+	const struct units *u = arg;
+
+	for (unsigned why = 0; why < CUTS; why++)
+		if (m->cuts[why] != 0)
+			buf_printf(u->out, "%s{table=\"%.*s\",index=\"%.*s\",reason=\"%s\"} %" PRIu64 "\n", u->name, SLICE_FMT(table),
+				SLICE_FMT(index), reason[why], m->cuts[why]);
+}
+
+static void put_partitions(void *arg, struct slice table, struct slice index, const struct meter_totals *m)
+{
+	const struct units *u = arg;
+
+	buf_printf(u->out, "%s{table=\"%.*s\",index=\"%.*s\"} %u\n", u->name, SLICE_FMT(table), SLICE_FMT(index), m->partitions);
+}
+
+static void put_meters(struct buf *out, struct backend *b, const char *name, const char *type, const char *help, store_meter_fn *fn,
+	bool refused)
 {
 	struct units u = { out, name, refused };
 
-	buf_printf(out, "# HELP %s %s\n# TYPE %s counter\n", name, help, name);
+	buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 	b->ops->meters(b, fn, &u);
 }
 
 static void meters(struct buf *out, struct backend *b)
 {
-	put_meters(out, b, "dynax_consumed_units_total", "units that tables and global indexes have consumed", put_meter, false);
-	put_meters(out, b, "dynax_saved_read_units_total", "units of reads that the caches have answered", put_saved, false);
-	put_meters(out, b, "dynax_throttled_total", "operations refused for want of throughput", put_meter, true);
+	put_meters(out, b, "dynax_consumed_units_total", "counter", "units that tables and global indexes have consumed", put_meter, false);
+	put_meters(out, b, "dynax_saved_read_units_total", "counter", "units of reads that the caches have answered", put_saved, false);
+	put_meters(out, b, "dynax_throttled_total", "counter", "operations refused for want of throughput", put_meter, true);
+	put_meters(out, b, "dynax_partitions", "gauge", "partitions of tables and global indexes", put_partitions, false);
+	put_meters(out, b, "dynax_partition_throttled_total", "counter", "operations refused because of one partition's limit",
+		put_refused_by_partition, true);
+	put_meters(out, b, "dynax_partition_cuts_total", "counter", "partitions cut in two, by reason", put_cuts, false);
 }
 
 /* ---- global indexes ---- */

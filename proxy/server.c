@@ -1,8 +1,8 @@
 #include "proxy/server.h"
 
-#include <inttypes.h>
 #include <errno.h>
 #include <event2/event.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "proxy/http_reader.h"
 #include "proxy/listener.h"
 #include "proxy/offload.h"
+#include "proxy/partition_list.h"
 #include "proxy/worker.h"
 
 enum { RESERVE = 64, RESERVE_PER_WORKER = 8 };         /* descriptors for the server itself */
@@ -114,6 +115,8 @@ static bool open_store(struct server *s, struct config_error *e)
 			.still_clock = c->test_clock,
 			.capacity = (enum capacity_mode)c->capacity,
 			.partition_bytes = c->partition_bytes,
+			.partition_wcu = c->partition_wcu,
+			.partition_rcu = c->partition_rcu,
 			.collection_bytes = c->collection_bytes,
 			.table_delay_ms = c->table_delay,
 		},
@@ -198,35 +201,11 @@ static void write_metrics(void *arg, struct buf *out)
 	gauges_write(out, &s->shared, &g);
 }
 
-struct partition_list {
-	struct buf *out;
-	unsigned n;
-};
-
-/* Names of indexes need no escapes: they are made of letters, digits and "_.-". */
-static void put_partition(void *arg, const struct store_partition *p)
-{
-	struct partition_list *l = arg;
-
-	buf_printf(l->out, "%s\n{", l->n++ != 0 ? "," : "");
-	if (slice_present(p->index))
-		buf_printf(l->out, "\"IndexName\":\"%.*s\",", SLICE_FMT(p->index));
-	buf_printf(l->out, "\"FirstHash\":\"%016" PRIx64 "\",\"LastHash\":\"%016" PRIx64 "\",", p->first, p->last);
-	if (p->counted)
-		buf_printf(l->out, "\"ItemCount\":%" PRIu64 ",\"SizeBytes\":%" PRIu64 ",", p->entries, p->bytes);
-	buf_printf(l->out, "\"Counted\":%s}", p->counted ? "true" : "false");
-}
-
 static bool write_partitions(void *arg, struct slice table, struct buf *out)
 {
 	struct server *s = arg;
-	struct partition_list l = { out, 0 };
 
-	buf_printf(out, "{\"Partitions\":[");
-	if (s->shared.backend->ops->partitions(s->shared.backend, table, put_partition, &l, NULL) != ERR_OK)
-		return false;
-	buf_printf(out, "]}\n");
-	return true;
+	return partition_list_write(s->shared.backend, table, out);
 }
 
 struct autoscale_list {

@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include "protocol/messages.h"
+#include "store/heat.h"
 
 static void put_be32(uint8_t *p, uint32_t v)
 {
@@ -111,9 +112,27 @@ static void catalog_index(struct catalog *c)
 		qsort(c->by_id, c->n, sizeof *c->by_id, by_id_cmp);
 }
 
-static struct meter *keep_meter(struct meter *before)
+/* The heat of each partition that was there before, a new one for the others. Both lists ascend. */
+static bool take_heat(struct partitions *p, const struct partitions *before)
 {
-	return before != NULL ? meter_ref(before) : meter_new();
+	bool all = true;
+
+	for (unsigned i = 0, k = 0; i < p->n; i++) {
+		while (before != NULL && k < before->n && before->part[k].from < p->part[i].from)
+			k++;
+		bool same = before != NULL && k < before->n && before->part[k].id == p->part[i].id;
+
+		p->heat[i] = same ? heat_ref(before->heat[k]) : heat_new();
+		all &= p->heat[i] != NULL;
+	}
+	return all;
+}
+
+/* What a table or index has consumed: as before (NULL = it is new). */
+static bool take_meter(struct meter **m, struct meter *before, struct partitions *p, const struct partitions *parts_before)
+{
+	*m = before != NULL ? meter_ref(before) : meter_new();
+	return take_heat(p, parts_before) && *m != NULL;
 }
 
 static const struct table_index *index_of(const struct catalog_table *t, uint32_t id)
@@ -127,18 +146,17 @@ static const struct table_index *index_of(const struct catalog_table *t, uint32_
 /* Meters of the table, meters and backlogs of its global indexes: those of the description before this one (NULL = none), or new ones. */
 static bool take_meters(struct catalog_table *t, const struct catalog_table *before)
 {
-	bool same = before != NULL && before->table.id == t->table.id;
-	bool all = true;
+	const struct table *was = before != NULL && before->table.id == t->table.id ? &before->table : NULL;
+	bool all = take_meter(&t->table.meter, was != NULL ? was->meter : NULL, &t->table.parts, was != NULL ? &was->parts : NULL);
 
-	t->table.meter = keep_meter(same ? before->table.meter : NULL);
 	for (unsigned i = 0; i < t->table.gsis; i++) {
-		const struct table_index *x = same ? index_of(before, t->table.index[i].id) : NULL;
+		const struct table_index *x = was != NULL ? index_of(before, t->table.index[i].id) : NULL;
 
-		t->index[i].meter = keep_meter(x != NULL ? x->meter : NULL);
+		all &= take_meter(&t->index[i].meter, x != NULL ? x->meter : NULL, &t->index[i].parts, x != NULL ? &x->parts : NULL);
 		t->index[i].backlog = x != NULL ? backlog_ref(x->backlog) : backlog_new();
-		all &= t->index[i].meter != NULL && t->index[i].backlog != NULL;
+		all &= t->index[i].backlog != NULL;
 	}
-	return all && t->table.meter != NULL;
+	return all;
 }
 
 struct catalog *catalog_with(const struct catalog *base, struct catalog_table *t)

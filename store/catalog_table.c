@@ -15,6 +15,7 @@
 
 #include "protocol/messages.h"
 #include "store/catalog.h"
+#include "store/heat.h"
 #include "store/throughput.h"
 
 enum { FORMAT = 7, FORMAT_OLDEST = 2, FIELDS_OLDEST = 13, PAST_FIELDS = 4, ROW_FIELDS = 4, STATE_FIELDS = 3,
@@ -369,16 +370,23 @@ static bool take_partitions(struct catalog_table *t, uint32_t owner, struct part
 			p[n++] = t->facts.row[i].part;
 	if (n == 0)
 		p[n++] = (struct partition){ .id = owner };
-	*out = (struct partitions){ p, n };
+	*out = (struct partitions){ .part = p, .n = n };
 	return p[0].from == 0;
+}
+
+static bool take_heat(struct catalog_table *t, struct partitions *p)
+{
+	p->heat = arena_zalloc(&t->arena, p->n * sizeof *p->heat);
+	return p->heat != NULL;
 }
 
 static bool take_all_partitions(struct catalog_table *t)
 {
-	bool ok = take_partitions(t, t->table.id, &t->table.parts);
+	bool ok = take_partitions(t, t->table.id, &t->table.parts) && take_heat(t, &t->table.parts);
 
 	for (unsigned i = 0; i < t->table.gsis + t->table.lsis; i++)
-		ok = ok && take_partitions(t, t->index[i].id, &t->index[i].parts);
+		ok = ok && take_partitions(t, t->index[i].id, &t->index[i].parts)
+			&& (!t->index[i].global || take_heat(t, &t->index[i].parts));
 	return ok;
 }
 
@@ -443,12 +451,19 @@ enum err catalog_table_decode(struct slice bytes, struct catalog_table **out, st
 	return ERR_OK;
 }
 
+static void release_meters(struct meter **m, struct partitions *p)
+{
+	meter_unref(m);
+	for (unsigned i = 0; i < p->n && p->heat != NULL; i++)
+		heat_unref(&p->heat[i]);
+}
+
 void catalog_table_unref(struct catalog_table **t)
 {
 	if (--(*t)->refs == 0) {
-		meter_unref(&(*t)->table.meter);
+		release_meters(&(*t)->table.meter, &(*t)->table.parts);
 		for (unsigned i = 0; i < (*t)->table.gsis && (*t)->index != NULL; i++) {
-			meter_unref(&(*t)->index[i].meter);
+			release_meters(&(*t)->index[i].meter, &(*t)->index[i].parts);
 			backlog_unref(&(*t)->index[i].backlog);
 		}
 		arena_release(&(*t)->arena);

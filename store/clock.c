@@ -29,9 +29,9 @@ uint64_t clock_wall_ms(const struct clock *c)
 	return (c->still ? c->wall_ms : system_ms(CLOCK_REALTIME)) + atomic_load_explicit(&c->ahead_ms, memory_order_relaxed);
 }
 
-uint64_t clock_seconds(const struct clock *c)
+uint64_t clock_ms(const struct clock *c)
 {
 	uint64_t ms = c->still ? c->mono_ms : system_ms(CLOCK_MONOTONIC_COARSE);
 
-	return (ms + atomic_load_explicit(&c->ahead_ms, memory_order_relaxed)) / 1000;
+	return ms + atomic_load_explicit(&c->ahead_ms, memory_order_relaxed);
 }

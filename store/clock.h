@@ -4,7 +4,7 @@
  * day of retention or the life of an iterator then pass in no time, and nothing passes by accident. What guards against
  * slow peers and disks (timeouts, waits) does not ask this clock: that time is real.
  *
- * K1. The wall clock follows the system's, jumps included; seconds never go back.
+ * K1. The wall clock follows the system's, jumps included; the other never goes back.
  * K2. Moving the clock moves both by the same.
  *
  * Threads: any. */
@@ -25,7 +25,11 @@ void clock_init(struct clock *c, bool still);
 void clock_advance(struct clock *c, uint64_t ms);
 /* Unix time. */
 uint64_t clock_wall_ms(const struct clock *c);
-/* Whole seconds since some moment. A few nanoseconds: it asks the coarse clock. */
-uint64_t clock_seconds(const struct clock *c);
+/* Milliseconds, and whole seconds, since some moment. A few nanoseconds: they ask the coarse clock. */
+uint64_t clock_ms(const struct clock *c);
+static inline uint64_t clock_seconds(const struct clock *c)
+{
+	return clock_ms(c) / 1000;
+}
 
 #endif

@@ -13,6 +13,7 @@
 #include "store/delete_table.h"
 #include "store/describe.h"
 #include "store/partition.h"
+#include "store/spec.h"
 #include "store/streams.h"
 #include "store/table_state.h"
 
@@ -180,6 +181,18 @@ static enum err draft_new(struct write_batch *b, struct store_write *w, uint32_t
 	return ERR_OK;
 }
 
+/* Partitions of the table and its global indexes. */
+static enum err begin_partitions(struct write_txn *t, const struct record *spec, unsigned gsis, struct catalog_draft *d,
+	struct fault *f)
+{
+	const struct store *s = t->batch->store;
+	enum err rc = partitions_begin(t, &d->facts, d->id, partitions_wanted(s, spec, SPEC_TABLE), f);
+
+	for (unsigned i = 0; i < gsis && rc == ERR_OK; i++)
+		rc = partitions_begin(t, &d->facts, d->index_id[i], partitions_wanted(s, spec, (int)i), f);
+	return rc;
+}
+
 static bool wants_stream(const struct record *in)
 {
 	struct slice stream = in->m[CreateTableInput_StreamSpecification];
@@ -220,6 +233,8 @@ static enum err create_table_apply(struct write_batch *b, struct store_write *w)
 
 	if (rc == ERR_OK)
 		rc = draft_new(b, w, first, gsis + lsis, &d);
+	if (rc == ERR_OK)
+		rc = begin_partitions(&t, &w->req->in, gsis, &d, &w->fault);
 	if (rc == ERR_OK && wants_stream(&w->req->in))
 		rc = stream_open(&t, &w->req->in, d.id, &d.facts, &w->fault);
 	if (rc == ERR_OK)

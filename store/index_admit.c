@@ -17,13 +17,20 @@ static void charge(struct store *s, const struct table *t, const struct table_in
 		throughput_charge(s, t, x, m->after.hash, METER_WRITE, m->after.cost);
 }
 
-/* Of the partitions that lose an entry, or get or change one. */
-static bool behind(struct store *s, const struct table *t, const struct table_index *x, const struct index_move *m)
+/* Of the partitions that lose an entry, or get or change one: refuse if one is too far behind. */
+static enum err admit(struct store *s, const struct table *t, const struct table_index *x, const struct index_move *m,
+	struct fault *f)
 {
-	uint64_t owed = x->backlog->now.cost;
+	const struct index_side *const side[] = { &m->before, &m->after };
 
-	return (m->before.cost != 0 && throughput_behind(s, t, x, m->before.hash, owed))
-		|| (m->after.cost != 0 && throughput_behind(s, t, x, m->after.hash, owed));
+	for (unsigned i = 0; i < 2; i++) {
+		enum throughput_spent spent = side[i]->cost != 0
+			? throughput_behind(s, t, x, side[i]->hash, x->backlog->now.cost) : SPENT_NONE;
+
+		if (spent != SPENT_NONE)
+			return throughput_refuse(s, t, x, side[i]->hash, METER_WRITE, spent, f);
+	}
+	return ERR_OK;
 }
 
 /* backlog.h, L2 and L3. */
@@ -44,8 +51,10 @@ enum err index_admit(struct write_txn *t, const struct table *table, struct inde
 
 		if (!c->x->global)
 			continue;
-		if (!expired && behind(s, table, c->x, &c->move))
-			return throughput_refuse(s, table, c->x, METER_WRITE, f);
+		enum err rc = expired ? ERR_OK : admit(s, table, c->x, &c->move, f);
+
+		if (rc != ERR_OK)
+			return rc;
 		c->later = made_later(s, table, c, expired);
 		if (expired)
 			c->move.before.cost = c->move.after.cost = 0;

@@ -5,7 +5,7 @@
 #include "store/keycode.h"
 #include "store/store.h"
 
-enum { ESCAPE = 0x00, ESCAPED_ZERO = 0xff, TERMINATOR = 0x01 };
+enum { ESCAPE = 0x00, ESCAPED_ZERO = 0xff, TERMINATOR = 0x01, ID_BYTES = 4 };
 
 uint64_t store_hash(const struct slice *value, unsigned n)
 {
@@ -157,6 +157,15 @@ bool keycode_entry(struct buf *b, const struct table_index *ix, const struct key
 }
 
 /* ---- bounds ---- */
+
+uint64_t keycode_hash_in(struct slice key)
+{
+	uint64_t hash = 0;
+
+	for (unsigned i = ID_BYTES; i < ID_BYTES + sizeof hash; i++)
+		hash = hash << 8 | (i < key.n ? key.p[i] : 0);
+	return hash;
+}
 
 void keycode_after_prefix(struct buf *b)
 {

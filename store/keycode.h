@@ -48,6 +48,9 @@ void keycode_range(struct buf *lo, struct buf *hi, uint32_t id, uint64_t from, u
 /* The segment that a partition lies in. */
 uint32_t keycode_segment_of(uint64_t hash, uint32_t total);
 
+/* The hash in a key; what is missing of a short bound counts as zero. */
+uint64_t keycode_hash_in(struct slice key);
+
 /* Make a key into the bound after all keys that begin with it. */
 void keycode_after_prefix(struct buf *b);
 /* Make a key into the bound right after it. */

@@ -44,8 +44,12 @@ struct meter_cell *meter_cell(struct meter *m)
 void meter_sum(const struct meter *m, struct meter_totals *out)
 {
 	*out = (struct meter_totals){ .saved = 0 };
-	for (unsigned use = 0; use < METER_USES; use++)
+	for (unsigned use = 0; use < METER_USES; use++) {
 		out->refused[use] = atomic_load_explicit(&m->refused[use], memory_order_relaxed);
+		out->refused_by_partition[use] = atomic_load_explicit(&m->refused_by_partition[use], memory_order_relaxed);
+	}
+	for (unsigned why = 0; why < CUTS; why++)
+		out->cuts[why] = atomic_load_explicit(&m->cuts[why], memory_order_relaxed);
 	for (unsigned i = 0; i < METER_CELLS; i++) {
 		for (unsigned use = 0; use < METER_USES; use++)
 			out->used[use] += atomic_load_explicit(&m->cell[i].used[use], memory_order_relaxed);

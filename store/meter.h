@@ -18,6 +18,10 @@
 enum meter_use { METER_READ, METER_WRITE };
 enum { METER_USES = 2, METER_CELLS = 8 };
 
+/* Why a partition was cut (partition.h). */
+enum cut_reason { CUT_SIZE, CUT_HEAT, CUT_THROUGHPUT };
+enum { CUTS = 3 };
+
 struct meter_cell {
 	alignas(64) _Atomic uint64_t used[METER_USES];   /* half units */
 	_Atomic uint64_t saved;                          /* half units of reads that a cache has answered */
@@ -28,6 +32,8 @@ struct meter {
 	struct bucket bucket[METER_USES];
 	_Atomic uint64_t refused[METER_USES];            /* operations */
 	struct minutes minutes;                          /* under the store's minutes_lock */
+	_Atomic uint64_t refused_by_partition[METER_USES]; /* those among them for which the partition had nothing left */
+	_Atomic uint64_t cuts[CUTS];                     /* of its partitions */
 	unsigned refs;
 };
 
@@ -52,7 +58,8 @@ static inline void meter_save(struct meter *m, uint64_t halves)
 }
 
 struct meter_totals {
-	uint64_t used[METER_USES], saved, refused[METER_USES];
+	uint64_t used[METER_USES], saved, refused[METER_USES], refused_by_partition[METER_USES], cuts[CUTS];
+	unsigned partitions;                             /* now: for those who know */
 };
 void meter_sum(const struct meter *m, struct meter_totals *out);
 

@@ -16,7 +16,7 @@
 #include "store/throughput.h"
 
 enum { PAGE_BYTES = 1024 * 1024 };
-enum { SHARDS_LOG2 = 2, SHARDS = 1 << SHARDS_LOG2, KEY_HASH_AT = 4 }; /* Q3 */
+enum { SHARDS_LOG2 = 2, SHARDS = 1 << SHARDS_LOG2, ID_BYTES = 4 }; /* Q3 */
 
 _Static_assert((int)QueryOutput_Items == (int)ScanOutput_Items && (int)QueryOutput_Count == (int)ScanOutput_Count &&
 		      (int)QueryOutput_ConsumedCapacity == (int)ScanOutput_ConsumedCapacity &&
@@ -36,6 +36,7 @@ struct page {
 	size_t shard_bytes[SHARDS];  /* the same by physical partition, of a Scan (Q3) */
 	unsigned shard_first, shard_end;
 	uint64_t hash;               /* of the Query's partition key; where the Scan's page begins */
+	uint64_t spot;               /* of the last entry evaluated */
 	uint64_t fetched;            /* cost of items fetched beside index entries, halves */
 	bool more;                   /* stopped before the end of the range */
 };
@@ -58,16 +59,6 @@ static enum err fetch(struct page *g, struct slice entry, struct slice *item, st
 	return ERR_OK;
 }
 
-/* The hash in a key (keycode.h); what is missing of a short bound counts as zero. */
-static uint64_t hash_in(struct slice key)
-{
-	uint64_t hash = 0;
-
-	for (unsigned i = KEY_HASH_AT; i < KEY_HASH_AT + sizeof hash; i++)
-		hash = hash << 8 | (i < key.n ? key.p[i] : 0);
-	return hash;
-}
-
 static unsigned shard_of(uint64_t hash)
 {
 	return (unsigned)(hash >> (64 - SHARDS_LOG2));
@@ -77,10 +68,10 @@ static unsigned shard_of(uint64_t hash)
  * partition that it is meant to begin with. */
 static void span_shards(struct page *g, struct slice lo, struct slice hi)
 {
-	uint64_t from = hash_in(lo);
+	uint64_t from = keycode_hash_in(lo);
 
 	g->shard_first = shard_of(from < UINT64_MAX - UINT32_MAX ? from + UINT32_MAX : from);
-	g->shard_end = hi.n <= KEY_HASH_AT ? SHARDS : shard_of(hash_in(hi) - 1) + 1;
+	g->shard_end = hi.n <= ID_BYTES ? SHARDS : shard_of(keycode_hash_in(hi) - 1) + 1;
 }
 
 static enum err evaluate(struct page *g, struct slice entry, struct fault *f)
@@ -126,10 +117,11 @@ static enum err walk(struct page *g, struct cursor *c, struct fault *f)
 		size_t before = g->entry_bytes;
 
 		rc = evaluate(g, value, f);
-		g->shard_bytes[shard_of(hash_in(key))] += g->entry_bytes - before;
+		g->spot = keycode_hash_in(key);
+		g->shard_bytes[shard_of(g->spot)] += g->entry_bytes - before;
 		if (rc == ERR_OK && full(g)) {
 			g->more = true;
-			g->shard_end = shard_of(hash_in(key)) + 1;
+			g->shard_end = shard_of(g->spot) + 1;
 			break;
 		}
 		if (rc == ERR_OK)
@@ -158,9 +150,9 @@ static void charge(struct store *s, struct store_query *sq, const struct page *g
 	uint64_t read = cost(g);
 
 	sq->cost = read + g->fetched;
-	throughput_charge(s, q->table, q->index, g->hash, METER_READ, read);
+	throughput_charge_page(s, q->table, q->index, g->hash, g->spot, METER_READ, read);
 	if (g->fetched != 0)
-		throughput_charge(s, q->table, NULL, g->hash, METER_READ, g->fetched);
+		throughput_charge_page(s, q->table, NULL, g->hash, g->spot, METER_READ, g->fetched);
 }
 
 static void put_consumed(const struct page *g, struct buf *b)
@@ -241,7 +233,7 @@ enum err store_query_run(struct store_reader *r, const struct request *req, stru
 	some = query_bounds(g.q, &lo, &hi);
 	enum err rc = lo.failed || hi.failed ? fault_set(f, MSG_NO_MEMORY) : ERR_OK;
 
-	g.hash = q->whole ? hash_in(buf_slice(&lo)) : q->stripe_hash;
+	g.hash = g.spot = q->whole ? keycode_hash_in(buf_slice(&lo)) : q->stripe_hash;
 	if (rc == ERR_OK)
 		rc = throughput_admit(r->store, g.q->table, g.q->index, g.hash, METER_READ, f);
 	if (rc == ERR_OK)

@@ -36,6 +36,8 @@ enum err store_open(const struct store_opts *o, struct store **out, struct fault
 	s->partition_bytes = o->partition_bytes != 0 ? o->partition_bytes : PARTITION_BYTES;
 	s->collection_bytes = o->collection_bytes != 0 ? o->collection_bytes : COLLECTION_BYTES;
 	s->table_delay_ms = o->table_delay_ms;
+	s->partition_rate[METER_READ] = (o->partition_rcu != 0 ? o->partition_rcu : PARTITION_RCU) * CAPACITY_HALVES;
+	s->partition_rate[METER_WRITE] = (o->partition_wcu != 0 ? o->partition_wcu : PARTITION_WCU) * CAPACITY_HALVES;
 	s->region = strdup(o->region != NULL ? o->region : "ddblocal");
 	s->account = strdup(o->account != NULL ? o->account : "000000000000");
 	rc = s->region != NULL && s->account != NULL ? engine_open(&o->engine, &s->engine, f) : fault_set(f, MSG_NO_MEMORY);
@@ -126,10 +128,18 @@ void store_stats(struct store *s, struct store_stats *out)
 	catalog_leave(&s->catalog, &r);
 }
 
+static void tell_meter(store_meter_fn *fn, void *arg, struct slice table, struct slice index, const struct meter *m, unsigned partitions)
+{
+	struct meter_totals sum;
+
+	meter_sum(m, &sum);
+	sum.partitions = partitions;
+	fn(arg, table, index, &sum);
+}
+
 void store_meters(struct store *s, store_meter_fn *fn, void *arg)
 {
 	struct catalog_reader r;
-	struct meter_totals sum;
 
 	catalog_join(&s->catalog, &r);
 	const struct catalog *c = catalog_current(&s->catalog, &r);
@@ -137,12 +147,9 @@ void store_meters(struct store *s, store_meter_fn *fn, void *arg)
 	for (size_t i = 0; i < c->n; i++) {
 		const struct table *t = &c->by_name[i]->table;
 
-		meter_sum(t->meter, &sum);
-		fn(arg, t->name, SLICE_NONE, &sum);
-		for (unsigned k = 0; k < t->gsis; k++) {
-			meter_sum(t->index[k].meter, &sum);
-			fn(arg, t->name, t->index[k].name, &sum);
-		}
+		tell_meter(fn, arg, t->name, SLICE_NONE, t->meter, t->parts.n);
+		for (unsigned k = 0; k < t->gsis; k++)
+			tell_meter(fn, arg, t->name, t->index[k].name, t->index[k].meter, t->index[k].parts.n);
 	}
 	catalog_leave(&s->catalog, &r);
 }

@@ -52,6 +52,7 @@ struct store_opts {                       /* zero = default */
 	unsigned keeper_ms;                   /* expired items and records are looked for so often: 5000 */
 	enum capacity_mode capacity;
 	uint64_t partition_bytes;             /* a larger partition is cut in two (partition.h): 10 GiB */
+	unsigned partition_rcu, partition_wcu; /* units a second that one gives, 2^20 at most: 3,000 and 1,000 */
 	uint64_t collection_bytes;            /* limit of item collections (collection.h): 10 GiB */
 	uint32_t index_delay_ms;              /* store_set_index_delay */
 	uint64_t table_delay_ms;              /* tables are CREATING, UPDATING, DELETING for so long (table_state.h): 0 */
@@ -175,12 +176,24 @@ struct store_index_state {
 typedef void store_index_fn(void *arg, const struct store_index_state *x);
 void store_indexes(struct store *s, store_index_fn *fn, void *arg);
 
+/* A partition key that is often read or written. */
+struct store_hot_key {
+	uint64_t hash;
+	struct slice key;          /* its attributes, in a map; absent if nothing has it now */
+	double share[METER_USES];  /* of the partition's load, by samples of the last of it */
+};
+enum { STORE_HOT_KEYS = 5 };
+
 /* A partition of a table, or of its index of this name (absent: the table). Hashes are inclusive. */
 struct store_partition {
 	struct slice index;
 	uint64_t first, last;
 	uint64_t entries, bytes;
 	bool counted;              /* false: it was just cut, and its size is not known yet, nor that of the one before it */
+	double load[METER_USES];   /* units a second, of late */
+	uint64_t refused[METER_USES]; /* operations, since the store was opened or the partition began */
+	struct store_hot_key hot[STORE_HOT_KEYS]; /* the hottest first */
+	unsigned hot_keys;
 };
 typedef void store_partition_fn(void *arg, const struct store_partition *p);
 /* Those of a table at one moment, by name; ERR_RESOURCE_NOT_FOUND if there is no such table. */

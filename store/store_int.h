@@ -44,6 +44,7 @@ struct store {
 	enum capacity_mode capacity;
 	pthread_mutex_t minutes_lock;     /* of what all meters remember of the last minutes (minutes.h) */
 	uint64_t partition_bytes;
+	uint32_t partition_rate[METER_USES]; /* half units a second that one gives (throughput.h) */
 	uint64_t collection_bytes;
 	uint64_t table_delay_ms;
 	uint64_t stream_position;         /* the writer's: the last one given to a record (streams.h) */

@@ -8,6 +8,8 @@
 #include "store/backlog.h"
 #include "store/meter.h"
 
+struct heat;
+
 enum { TABLE_GSI_MAX = 20, TABLE_LSI_MAX = 5 };
 enum index_projection { INDEX_KEYS_ONLY, INDEX_INCLUDE, INDEX_ALL };
 
@@ -19,6 +21,7 @@ struct partition {
 };
 struct partitions {
 	const struct partition *part;
+	struct heat **heat;               /* of each (heat.h); NULL of a local index, which is its table's */
 	unsigned n;
 };
 

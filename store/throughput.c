@@ -3,6 +3,8 @@
 
 #include "protocol/capacity.h"
 #include "protocol/messages.h"
+#include "store/heat.h"
+#include "store/partition.h"
 
 /* Units a second as half units; what is more than a bucket can hold, or -1, is no limit. */
 static uint32_t rate_of(int64_t units)
@@ -23,42 +25,79 @@ struct throughput throughput_of(bool on_demand, struct slice provisioned, struct
 	return (struct throughput){ { 0, 0 } };
 }
 
-bool throughput_left(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, enum meter_use use)
+enum throughput_spent throughput_spent(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
+	enum meter_use use)
 {
-	(void)hash;
-	return !capacity_enforced(s->capacity) || bucket_level(&throughput_meter(t, x)->bucket[use],
-		throughput_limit(t, x)->rate[use], (uint32_t)clock_seconds(&s->clock)) > 0;
-}
-
-bool throughput_behind(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, uint64_t owed)
-{
-	uint32_t rate = throughput_limit(t, x)->rate[METER_WRITE];
-
-	(void)hash;
-	return rate != 0 && capacity_enforced(s->capacity)
-		&& bucket_level(&throughput_meter(t, x)->bucket[METER_WRITE], rate, (uint32_t)clock_seconds(&s->clock))
-			+ (int64_t)rate * INDEX_BEHIND_SECONDS < (int64_t)owed;
-}
-
-void throughput_charge(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, enum meter_use use,
-	uint64_t halves)
-{
-	(void)hash;
-	struct meter *m = throughput_meter(t, x);
+	if (!throughput_limited(s, t, x, use))
+		return SPENT_NONE;
+	uint64_t ms = clock_ms(&s->clock);
 	uint32_t rate = throughput_limit(t, x)->rate[use];
 
+	if (rate != 0 && bucket_level(&throughput_meter(t, x)->bucket[use], bucket_saving(rate), (uint32_t)(ms / 1000)) <= 0)
+		return SPENT_ALL;
+	if (!throughput_by_partition(s, t))
+		return SPENT_NONE;
+	const struct heat *h = partition_heat(throughput_parts(t, x), hash);
+
+	return bucket_level(&h->use[use].bucket, heat_law(s->partition_rate[use]), (uint32_t)ms) > 0 ? SPENT_NONE : SPENT_PARTITION;
+}
+
+enum throughput_spent throughput_behind(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
+	uint64_t owed)
+{
+	if (!throughput_limited(s, t, x, METER_WRITE))
+		return SPENT_NONE;
+	uint64_t ms = clock_ms(&s->clock);
+	uint32_t rate = throughput_limit(t, x)->rate[METER_WRITE], each = s->partition_rate[METER_WRITE];
+
+	if (rate != 0 && bucket_level(&throughput_meter(t, x)->bucket[METER_WRITE], bucket_saving(rate), (uint32_t)(ms / 1000))
+			+ (int64_t)rate * INDEX_BEHIND_SECONDS < (int64_t)owed)
+		return SPENT_ALL;
+	if (!throughput_by_partition(s, t))
+		return SPENT_NONE;
+	const struct heat *h = partition_heat(throughput_parts(t, x), hash);
+	int64_t paid = bucket_level(&h->use[METER_WRITE].bucket, heat_law(each), (uint32_t)ms) / 1000;
+
+	return paid + (int64_t)each * INDEX_BEHIND_SECONDS < (int64_t)owed ? SPENT_PARTITION : SPENT_NONE;
+}
+
+static void take(struct store *s, const struct table *t, const struct table_index *x, struct heat *h, enum meter_use use,
+	uint64_t halves, uint64_t ms)
+{
+	uint32_t rate = throughput_limit(t, x)->rate[use];
+
+	if (rate != 0)
+		bucket_take(&throughput_meter(t, x)->bucket[use], bucket_saving(rate), (uint32_t)(ms / 1000), halves);
+	if (throughput_by_partition(s, t))
+		bucket_take(&h->use[use].bucket, heat_law(s->partition_rate[use]), (uint32_t)ms, halves * 1000);
+}
+
+void throughput_charge_page(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, uint64_t spot,
+	enum meter_use use, uint64_t halves)
+{
 	if (s->capacity == CAPACITY_OFF)
 		return;
-	meter_use(m, use, halves);
-	if (rate != 0 && capacity_enforced(s->capacity))
-		bucket_take(&m->bucket[use], rate, (uint32_t)clock_seconds(&s->clock), halves);
+	uint32_t every = heat_every(s->partition_rate[use]);
+	unsigned samples = heat_account(use, halves, every);
+	bool limited = throughput_limited(s, t, x, use);
+
+	meter_use(throughput_meter(t, x), use, halves);
+	if (samples == 0 && !limited)
+		return;
+	struct heat *h = partition_heat(throughput_parts(t, x), hash);
+	uint64_t ms = clock_ms(&s->clock);
+
+	if (limited)
+		take(s, t, x, h, use, halves, ms);
+	if (samples != 0)
+		heat_sample(h, use, spot, samples, every, (uint32_t)(ms / 1000));
 }
 
 static void settle(struct meter *m, const struct throughput *limit, uint32_t second)
 {
 	for (unsigned use = 0; use < METER_USES; use++)
 		if (limit->rate[use] != 0)
-			bucket_take(&m->bucket[use], limit->rate[use], second, 0);
+			bucket_take(&m->bucket[use], bucket_saving(limit->rate[use]), second, 0);
 }
 
 void throughput_settle(struct store *s, const struct table *t)
@@ -72,9 +111,18 @@ void throughput_settle(struct store *s, const struct table *t)
 
 /* ---- the error ---- */
 
+/* API_ThrottlingReason: what is throttled, which use of it, and why. */
+static void put_reason_name(struct buf *text, const struct table *t, const struct table_index *x, enum meter_use use,
+	enum throughput_spent spent)
+{
+	const char *why = spent == SPENT_PARTITION ? "KeyRange" : t->on_demand ? "MaxOnDemand" : "Provisioned";
+
+	buf_printf(text, "%s%s%sThroughputExceeded", x != NULL ? "Index" : "Table", use == METER_READ ? "Read" : "Write", why);
+}
+
 /* ThrottlingReasons: what was exceeded, and whose it is. */
 static struct slice put_reasons(const struct store *s, const struct table *t, const struct table_index *x, enum meter_use use,
-	struct arena *a)
+	enum throughput_spent spent, struct arena *a)
 {
 	struct buf b, text;
 	struct slice out = SLICE_NONE;
@@ -89,8 +137,7 @@ static struct slice put_reasons(const struct store *s, const struct table *t, co
 	mp_put_array(&b, 1);
 	size_t reason = record_begin(&b);
 
-	buf_printf(&text, "%s%s%sThroughputExceeded", x != NULL ? "Index" : "Table", use == METER_READ ? "Read" : "Write",
-		t->on_demand ? "MaxOnDemand" : "Provisioned");
+	put_reason_name(&text, t, x, use, spent);
 	record_put_str(&b, &members, ThrottlingReason_reason, buf_slice(&text));
 	buf_clear(&text);
 	buf_printf(&text, "arn:aws:dynamodb:%s:%s:table/%.*s", s->region, s->account, SLICE_FMT(t->name));
@@ -106,15 +153,36 @@ static struct slice put_reasons(const struct store *s, const struct table *t, co
 	return out;
 }
 
-enum err throughput_refuse(struct store *s, const struct table *t, const struct table_index *x, enum meter_use use,
-	struct fault *f)
+/* In provisioned mode the service has one text for tables and partitions. */
+static enum err set_message(const struct table *t, const struct table_index *x, enum throughput_spent spent, struct fault *f)
+{
+	if (!t->on_demand)
+		return x != NULL ? fault_set(f, MSG_INDEX_UNITS_EXCEEDED) : fault_set(f, MSG_UNITS_EXCEEDED);
+	if (spent == SPENT_ALL)
+		return fault_set(f, MSG_MAXIMUM_EXCEEDED);
+	return x != NULL ? fault_set(f, MSG_INDEX_CAPACITY_EXCEEDED) : fault_set(f, MSG_CAPACITY_EXCEEDED);
+}
+
+static void note_refusal(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, enum meter_use use,
+	enum throughput_spent spent)
+{
+	struct meter *m = throughput_meter(t, x);
+
+	atomic_fetch_add_explicit(&m->refused[use], 1, memory_order_relaxed);
+	if (spent != SPENT_PARTITION)
+		return;
+	atomic_fetch_add_explicit(&m->refused_by_partition[use], 1, memory_order_relaxed);
+	heat_refuse(partition_heat(throughput_parts(t, x), hash), use, (uint32_t)clock_seconds(&s->clock));
+}
+
+enum err throughput_refuse(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, enum meter_use use,
+	enum throughput_spent spent, struct fault *f)
 {
 	const struct table_index *global = x != NULL && x->global ? x : NULL;
-	enum err rc = t->on_demand ? fault_set(f, MSG_MAXIMUM_EXCEEDED)
-		: global != NULL ? fault_set(f, MSG_INDEX_UNITS_EXCEEDED) : fault_set(f, MSG_UNITS_EXCEEDED);
+	enum err rc = set_message(t, global, spent, f);
 
-	atomic_fetch_add_explicit(&throughput_meter(t, x)->refused[use], 1, memory_order_relaxed);
+	note_refusal(s, t, x, hash, use, spent);
 	if (f != NULL && f->arena != NULL)
-		f->detail = put_reasons(s, t, global, use, f->arena);
+		f->detail = put_reasons(s, t, global, use, spent, f->arena);
 	return rc;
 }

@@ -377,7 +377,8 @@ static enum err create_index(struct change *c, struct slice bytes, struct fault 
 		return rc;
 	move_ids(&c->draft, c->old->table.gsis, true, id);
 	c->created = id;
-	return ERR_OK;
+	return partitions_begin(c->txn, &c->draft.facts, id,
+		partitions_wanted(c->txn->batch->store, &c->spec, (int)c->old->table.gsis), f);
 }
 
 static enum err delete_index(struct change *c, struct slice bytes, struct fault *f)

@@ -258,37 +258,3 @@ def test_rate_under_concurrency():
         assert 600 <= passed <= 600 + 2 * seconds + 8 * seconds
         assert metric(daemon, "dynax_consumed_units_total", table="tab", index="", use="read") == passed
         assert metric(daemon, "dynax_throttled_total", table="tab", index="", use="read") > 0
-
-
-def test_partitions():
-    """A table that grows is cut, while it is read and written; the command shows how."""
-    dynax = os.environ.get("DYNAX", os.path.join(os.path.dirname(BINARY), "dynax"))
-    with Daemon("--partition-bytes", "20K", "--ttl-interval", "10") as daemon:
-        client = daemon.client()
-        client.create_table(TableName="tab", KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}], BillingMode="PAY_PER_REQUEST",
-                            AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}])
-
-        def show():
-            done = subprocess.run([dynax, "partitions", "tab", "--admin", "%s:%d" % daemon.admin], capture_output=True, text=True,
-                                  timeout=10)
-            assert done.returncode == 0, done.stderr
-            return json.loads(done.stdout)["Partitions"]
-
-        assert [(p["FirstHash"], p["LastHash"], p["ItemCount"]) for p in show()] == [("0" * 16, "f" * 16, 0)]
-        for i in range(200):
-            put(client, f"k{i}", text={"S": "x" * 1000})
-            assert client.get_item(TableName="tab", Key={"pk": {"S": f"k{i // 2}"}})["Item"]["pk"]["S"] == f"k{i // 2}"
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            parts = show()
-            if all(p["Counted"] and p["SizeBytes"] <= 20 * 1024 for p in parts):
-                break
-            time.sleep(0.02)
-        assert all(p["Counted"] and p["SizeBytes"] <= 20 * 1024 for p in parts), parts
-        assert 10 <= len(parts) <= 32
-        assert sum(p["ItemCount"] for p in parts) == 200
-        assert len(client.scan(TableName="tab")["Items"]) == 200
-        table = client.describe_table(TableName="tab")["Table"]
-        assert (table["ItemCount"], table["TableSizeBytes"]) == (200, sum(p["SizeBytes"] for p in parts))
-        done = subprocess.run([dynax, "partitions", "none", "--admin", "%s:%d" % daemon.admin], capture_output=True, text=True)
-        assert done.returncode == 3 and "no such table" in done.stderr

@@ -83,7 +83,7 @@ void cut_at(struct fixture *fx, const char *table, uint64_t at)
 	}
 	arena_init(&a, 0);
 	own_write_init(&o, fixture_store(fx));
-	cr_assert_eq(partition_cut(&o, &a, &(struct partition_cut){ id, id, at }), ERR_OK);
+	cr_assert_eq(partition_cut(&o, &a, &(struct partition_cut){ id, id, at, CUT_SIZE }), ERR_OK);
 	own_write_release(&o);
 	arena_release(&a);
 }

@@ -50,7 +50,7 @@ Test(bucket, model)
 		uint32_t now = (uint32_t)rand_r(&rnd) * 2u;     /* the counter of seconds may go over its end */
 
 		bucket_init(&b);
-		bucket_take(&b, 10, now, 0);
+		bucket_take(&b, bucket_saving(10), now, 0);
 		model_rate(&m, 10);
 		m.level = (int64_t)BUCKET_SECONDS * m.rate;
 		for (unsigned step = 0; step < 200; step++) {
@@ -60,14 +60,14 @@ Test(bucket, model)
 			now += wait;
 			model_wait(&m, wait);
 			if (rand_r(&rnd) % 20 == 0) {
-				bucket_take(&b, m.rate, now, 0);
+				bucket_take(&b, bucket_saving(m.rate), now, 0);
 				model_rate(&m, 1 + (uint32_t)rand_r(&rnd) % 3000);
 			}
-			cr_assert_eq(bucket_level(&b, m.rate, now), m.level, "step %u: %lld, model %lld", step,
-				(long long)bucket_level(&b, m.rate, now), (long long)m.level);
+			cr_assert_eq(bucket_level(&b, bucket_saving(m.rate), now), m.level, "step %u: %lld, model %lld", step,
+				(long long)bucket_level(&b, bucket_saving(m.rate), now), (long long)m.level);
 			if (m.level <= 0)
 				continue;
-			bucket_take(&b, m.rate, now, cost);
+			bucket_take(&b, bucket_saving(m.rate), now, cost);
 			m.level -= (int64_t)cost;
 		}
 	}
@@ -78,13 +78,13 @@ Test(bucket, extremes)
 	struct bucket b;
 
 	bucket_init(&b);
-	cr_assert_eq(bucket_level(&b, BUCKET_RATE_MAX, 7), (int64_t)BUCKET_RATE_MAX * BUCKET_SECONDS, "new ones are full");
-	bucket_take(&b, 1, 7, UINT64_MAX);
-	bucket_take(&b, 1, 7, UINT64_MAX);
-	cr_assert_eq(bucket_level(&b, 1, 7), INT32_MIN, "debts have an end, and do not turn into riches");
-	cr_assert_eq(bucket_level(&b, 1, 6), INT32_MIN, "a thread whose clock was read earlier");
-	bucket_take(&b, 1, 6, 1);
-	cr_assert_eq(bucket_level(&b, 1, 8), INT32_MIN + 1);
+	cr_assert_eq(bucket_level(&b, bucket_saving(BUCKET_RATE_MAX), 7), (int64_t)BUCKET_RATE_MAX * BUCKET_SECONDS, "new ones are full");
+	bucket_take(&b, bucket_saving(1), 7, UINT64_MAX);
+	bucket_take(&b, bucket_saving(1), 7, UINT64_MAX);
+	cr_assert_eq(bucket_level(&b, bucket_saving(1), 7), INT32_MIN, "debts have an end, and do not turn into riches");
+	cr_assert_eq(bucket_level(&b, bucket_saving(1), 6), INT32_MIN, "a thread whose clock was read earlier");
+	bucket_take(&b, bucket_saving(1), 6, 1);
+	cr_assert_eq(bucket_level(&b, bucket_saving(1), 8), INT32_MIN + 1);
 }
 
 /* Threads lose no token and find none. */
@@ -95,7 +95,7 @@ static void *taker(void *arg)
 	struct meter *m = arg;
 
 	for (unsigned i = 0; i < TAKES; i++) {
-		bucket_take(&m->bucket[METER_READ], 1000, 5 + i % 3, 3);
+		bucket_take(&m->bucket[METER_READ], bucket_saving(1000), 5 + i % 3, 3);
 		meter_use(m, METER_READ, 3);
 		meter_save(m, 1);
 	}
@@ -108,12 +108,12 @@ Test(bucket, threads)
 	struct meter_totals sum;
 	pthread_t t[THREADS];
 
-	bucket_take(&m->bucket[METER_READ], 1000, 7, 0);
+	bucket_take(&m->bucket[METER_READ], bucket_saving(1000), 7, 0);
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_create(&t[i], NULL, taker, m);
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);
-	cr_assert_eq(bucket_level(&m->bucket[METER_READ], 1000, 7), 1000 * BUCKET_SECONDS - 3 * THREADS * TAKES);
+	cr_assert_eq(bucket_level(&m->bucket[METER_READ], bucket_saving(1000), 7), 1000 * BUCKET_SECONDS - 3 * THREADS * TAKES);
 	meter_sum(m, &sum);
 	cr_assert_eq(sum.used[METER_READ], 3 * THREADS * TAKES);
 	cr_assert_eq(sum.saved, THREADS * TAKES);

@@ -52,7 +52,7 @@ static void cut(struct fixture *fx, bool index, uint64_t at)
 	struct own_write o;
 	struct arena a;
 	const struct table *t = store_table(fixture_reader(fx), SLICE_LIT("tab"));
-	struct partition_cut c = { t->id, index ? t->index[0].id : t->id, at };
+	struct partition_cut c = { t->id, index ? t->index[0].id : t->id, at, CUT_SIZE };
 
 	store_reader_quiesce(fixture_reader(fx));
 	arena_init(&a, 0);

@@ -1,0 +1,131 @@
+"""test_partitions - tables are cut by size and by heat while they are used; `dynax partitions` shows it."""
+
+import json
+import os
+import subprocess
+import time
+
+import pytest
+from botocore.exceptions import ClientError
+
+from daemon import BINARY, Daemon
+from test_capacity import advance, metric, raw
+
+DYNAX = os.environ.get("DYNAX", os.path.join(os.path.dirname(BINARY), "dynax"))
+
+
+def show(daemon, table="tab"):
+    done = subprocess.run([DYNAX, "partitions", table, "--admin", "%s:%d" % daemon.admin], capture_output=True, text=True,
+                          timeout=10)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["Partitions"]
+
+
+def test_size():
+    """A table that grows is cut, while it is read and written; the command shows how."""
+    with Daemon("--partition-bytes", "20K", "--ttl-interval", "10") as daemon:
+        client = daemon.client()
+        client.create_table(TableName="tab", KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}], BillingMode="PAY_PER_REQUEST",
+                            AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}])
+
+        assert [(p["FirstHash"], p["LastHash"], p["ItemCount"]) for p in show(daemon)] == [("0" * 16, "f" * 16, 0)]
+        for i in range(200):
+            client.put_item(TableName="tab", Item={"pk": {"S": f"k{i}"}, "text": {"S": "x" * 1000}})
+            assert client.get_item(TableName="tab", Key={"pk": {"S": f"k{i // 2}"}})["Item"]["pk"]["S"] == f"k{i // 2}"
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            parts = show(daemon)
+            if all(p["Counted"] and p["SizeBytes"] <= 20 * 1024 for p in parts):
+                break
+            time.sleep(0.02)
+        assert all(p["Counted"] and p["SizeBytes"] <= 20 * 1024 for p in parts), parts
+        assert 10 <= len(parts) <= 32
+        assert sum(p["ItemCount"] for p in parts) == 200
+        assert len(client.scan(TableName="tab")["Items"]) == 200
+        table = client.describe_table(TableName="tab")["Table"]
+        assert (table["ItemCount"], table["TableSizeBytes"]) == (200, sum(p["SizeBytes"] for p in parts))
+        done = subprocess.run([DYNAX, "partitions", "none", "--admin", "%s:%d" % daemon.admin], capture_output=True, text=True)
+        assert done.returncode == 3 and "no such table" in done.stderr
+
+
+def create(client, **more):
+    client.create_table(TableName="tab",
+                        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+                        AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}, {"AttributeName": "sk", "AttributeType": "N"}],
+                        **more)
+
+
+def put(client, pk, sk):
+    """Whether it passed."""
+    try:
+        client.put_item(TableName="tab", Item={"pk": {"S": pk}, "sk": {"N": str(sk)}})
+        return True
+    except client.exceptions.ProvisionedThroughputExceededException:
+        return False
+
+
+def keys_of(client, pk):
+    query = client.query(TableName="tab", KeyConditionExpression="pk = :k", ExpressionAttributeValues={":k": {"S": pk}})
+    return [int(item["sk"]["N"]) for item in query["Items"]]
+
+
+def test_heat():
+    """One key asks for more than a partition gives: it alone is refused, gets a partition of its own, and stays limited. What
+    others write and read passes all the time, and nothing is lost or told twice."""
+    with Daemon("--test-clock", "--partition-wcu", "10", "--partition-rcu", "1000") as daemon:
+        client = daemon.client()
+        create(client, ProvisionedThroughput={"ReadCapacityUnits": 3000, "WriteCapacityUnits": 40})
+        assert len(show(daemon)) == 4
+        written = {pk: [] for pk in ("hot", "a", "b", "c", "d")}
+        number = 0
+        for second in range(40):
+            passed = 0
+            for i in range(15):
+                number += 1
+                for pk in written if i < 1 else ["hot"]:
+                    if put(client, pk, number):
+                        written[pk].append(number)
+                        passed += pk == "hot"
+            assert passed <= 10, "a partition's second"
+            if second == 0:
+                answer = raw(daemon, "PutItem", TableName="tab", Item={"pk": {"S": "hot"}, "sk": {"N": "0"}})[1]
+                assert answer["ThrottlingReasons"][0]["reason"] == "TableWriteKeyRangeThroughputExceeded"
+            if second > 25:
+                assert passed == 10, "nobody else has a share of its partition"
+            assert keys_of(client, "hot") == written["hot"]
+            assert client.scan(TableName="tab", Select="COUNT")["Count"] == sum(map(len, written.values()))
+            advance(daemon, 1)
+            if second == 20:
+                deadline = time.monotonic() + 10
+                while time.monotonic() < deadline and len(show(daemon)) < 6:
+                    time.sleep(0.02)
+        parts = show(daemon)
+        assert len(parts) == 6
+        own = [p for p in parts if p["FirstHash"] == p["LastHash"]]
+        assert len(own) == 1 and own[0]["ItemCount"] == len(written["hot"])
+        assert own[0]["HottestKeys"][0]["Key"] == {"pk": {"S": "hot"}} and own[0]["HottestKeys"][0]["WriteShare"] == 1
+        assert own[0]["WriteUnitsPerSecond"] > 2 and own[0]["ThrottledWrites"] > 0
+        assert metric(daemon, "dynax_partition_cuts_total", table="tab", index="", reason="heat") == 2
+        assert metric(daemon, "dynax_partitions", table="tab", index="") == 6
+        assert metric(daemon, "dynax_partition_throttled_total", table="tab", index="", use="write") == \
+            1 + number + 4 * 40 - sum(map(len, written.values()))
+        for pk in written:
+            assert keys_of(client, pk) == written[pk]
+
+
+@pytest.mark.parametrize("mode, parts, limited", [("aws", 4, True), ("declared", 1, False)])
+def test_on_demand(mode, parts, limited):
+    """On-demand tables have partitions of limited throughput only as AWS has it."""
+    with Daemon("--test-clock", "--capacity", mode) as daemon:
+        client = daemon.client()
+        create(client, BillingMode="PAY_PER_REQUEST")
+        assert len(show(daemon)) == parts
+        text = {"S": "x" * 300_000}
+        passed = 0
+        try:
+            for passed in range(6):
+                client.put_item(TableName="tab", Item={"pk": {"S": "hot"}, "sk": {"N": "1"}, "text": text})
+        except ClientError as refused:
+            assert refused.response["Error"]["Code"] == "ThrottlingException"
+            assert "check if you have a hot key" in refused.response["Error"]["Message"]
+        assert passed == (4 if limited else 5), "300 units each of 1,000 a second"
