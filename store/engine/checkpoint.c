@@ -12,6 +12,11 @@
  *
  * C5. The last quarter of the overlay is handed out in step with the checkpoint: a writer that is faster than the disk waits
  *     often and shortly, not once and long.
+ * C6. While the log is written to, a transaction is as large as what can be committed in a part of TURN_NS, judged by the one
+ *     before it, for the log's next sync waits for it (turn.h). The fuller the overlay, the larger that part: so the writer and
+ *     the checkpointer come to the same speed, batch by slice.
+ * C7. It begins when half of the overlay is frozen, when nothing has been written for a while, when something frozen is old,
+ *     or when room is wanted: a burst that the overlay holds has the disk to itself.
  *
  * Dropped prefixes are recorded with the checkpoint that reaches them, then deleted slice by slice between checkpoints.
  *
@@ -28,16 +33,20 @@
 #include <time.h>
 
 enum {
-	SLICE_BYTES = 16 << 20,        /* of keys and values, in one transaction */
+	SLICE_BYTES = 16 << 20,        /* of keys and values, in one transaction, at most */
+	SLICE_BYTES_LEAST = 16 << 10,
 	SLICE_BYTES_TIGHT = 256 << 10, /* when the map is full: pages that a transaction frees are of use to later ones only, */
 	CHANGE_BYTES_TIGHT = 4096,     /* and each change may need a new one first */
-	DROP_KEYS = 2048,              /* deleted in one transaction */
-	PACE_STEPS = 4,                /* more make waits shorter, but touch more than one batch of 256 in a hundred: measured with 8 */
+	DROP_KEYS = 512,               /* deleted in one transaction */
+	PACE_STEPS = 64,
 	RETRY_MS = 200,
 	POLL_MS = 500
 };
 static const uint64_t MAP_KEPT = 64 << 20;
 static const uint64_t IDLE_NS = 3ull * 1000000000u;
+static const uint64_t OLD_NS = 60ull * 1000000000u;
+static const double TURN_NS = 7000000;     /* when as much waits as the overlay holds */
+static const uint64_t REST_NS = 200000000; /* the log has not been synced for so long: nobody waits for it */
 
 struct checkpoint {
 	struct engine *e;
@@ -46,9 +55,8 @@ struct checkpoint {
 	const struct memnode *at[STATE_TABLES_MAX];
 	size_t keys, passed;                   /* in all tables; by this pass */
 	uint64_t lsn;                          /* reached when it is done */
-	size_t slice_bytes;
 	size_t change_bytes;                   /* what a change costs beside its key and value */
-	bool deletions_only;
+	bool tight, deletions_only;            /* tight: of map or disk is little left */
 };
 
 /* ---- the merge ---- */
@@ -96,14 +104,14 @@ static enum err move_change(struct lmdb_txn *t, struct slice key, const struct m
 	return v->deleted ? keyspace_del(t, key, f) : keyspace_put(t, key, slice_of(v->bytes, v->n), f);
 }
 
-/* Up to slice_bytes of changes; *end when there are no more. */
+/* Up to a slice of changes; *end when there are no more. */
 static enum err move_slice(struct checkpoint *c, struct lmdb_txn *t, bool *end, struct fault *f)
 {
 	enum err rc = ERR_OK;
-	size_t bytes = 0;
+	size_t bytes = 0, most = c->tight ? SLICE_BYTES_TIGHT : c->e->c.slice_bytes;
 
 	*end = false;
-	while (rc == ERR_OK && bytes < c->slice_bytes && !*end) {
+	while (rc == ERR_OK && bytes < most && !*end) {
 		struct slice key;
 		const struct memversion *v = next_change(c, &key);
 
@@ -127,6 +135,42 @@ static enum err record_end(struct checkpoint *c, struct lmdb_txn *t, struct faul
 	return rc;
 }
 
+/* C6 */
+static uint64_t turn_ns(struct engine *e)
+{
+	double full = (double)atomic_load_explicit(&e->frozen_bytes, memory_order_relaxed) / (double)e->opts.overlay_bytes;
+
+	return (uint64_t)(full * TURN_NS);
+}
+
+static void size_slices(struct engine *e, uint64_t ns, bool log_rests)
+{
+	struct checkpointer *c = &e->c;
+	uint64_t turn = turn_ns(e);
+
+	if (log_rests || ns < turn / 4)
+		c->slice_bytes *= 2;
+	else if (ns < turn * 3 / 4)
+		c->slice_bytes += c->slice_bytes / 8;
+	else if (ns > turn)
+		c->slice_bytes -= c->slice_bytes / 4;
+	if (c->slice_bytes < SLICE_BYTES_LEAST)
+		c->slice_bytes = SLICE_BYTES_LEAST;
+	if (c->slice_bytes > SLICE_BYTES)
+		c->slice_bytes = SLICE_BYTES;
+}
+
+/* Commit, or undo, when it is our turn. */
+static enum err end_in_turn(struct engine *e, struct lmdb_txn **t, enum err rc, struct fault *f)
+{
+	uint64_t log_ns = turn_take_checkpoint(&e->turn), start = now_ns();
+
+	rc = lmdb_write_end(t, rc, f);
+	turn_give(&e->turn);
+	size_slices(e, now_ns() - start, start - log_ns > REST_NS);
+	return rc;
+}
+
 static enum err one_transaction(struct checkpoint *c, bool *end, struct fault *f)
 {
 	struct lmdb_txn *t;
@@ -141,7 +185,7 @@ static enum err one_transaction(struct checkpoint *c, bool *end, struct fault *f
 
 	if (error != 0)
 		rc = file_error(error, "index", f);
-	rc = lmdb_write_end(&t, rc, f);
+	rc = end_in_turn(c->e, &t, rc, f);
 	(void)failpoint(FAILPOINT_CHECKPOINT_COMMITTED);
 	return rc;
 }
@@ -177,13 +221,12 @@ static enum err pass(struct checkpoint *c, bool deletions_only, struct fault *f)
 
 static enum err move_tables(struct checkpoint *c, struct fault *f)
 {
-	bool tight = atomic_load(&c->e->c.full) != ERR_OK;
 	enum err rc = wal_sync(c->e->wal, f);
 
-	c->slice_bytes = tight ? SLICE_BYTES_TIGHT : SLICE_BYTES;
-	c->change_bytes = tight ? CHANGE_BYTES_TIGHT : 0;
+	c->tight = atomic_load(&c->e->c.full) != ERR_OK;
+	c->change_bytes = c->tight ? CHANGE_BYTES_TIGHT : 0;
 	(void)failpoint(FAILPOINT_CHECKPOINT_BEGIN);
-	if (rc == ERR_OK && tight)
+	if (rc == ERR_OK && c->tight)
 		rc = pass(c, true, f);
 	if (rc == ERR_OK)
 		rc = pass(c, false, f);
@@ -327,7 +370,7 @@ static enum err drop_slice(struct engine *e, bool *more)
 	buf_init(&name);
 	buf_init(&prefix);
 	rc = drop_in(t, &name, &prefix, more, NULL);
-	rc = lmdb_write_end(&t, rc, NULL);
+	rc = end_in_turn(e, &t, rc, NULL);
 	buf_release(&name);
 	buf_release(&prefix);
 	(void)failpoint(FAILPOINT_DROP_SLICE);
@@ -356,6 +399,16 @@ static void wait_locked(struct engine *e, unsigned ms)
 	pthread_cond_timedwait(&e->c.wake, &e->lock, &t);
 }
 
+/* C7 */
+static bool due_locked(struct engine *e)
+{
+	const struct state *s = e->state;
+	uint64_t now = now_ns();
+
+	return s->n > 1 && (atomic_load(&e->frozen_bytes) >= e->opts.overlay_bytes / 2 || e->c.stop || e->c.error != ERR_OK ||
+		atomic_load(&e->c.tight) || now - e->published_ns > IDLE_NS || now - s->table[s->n - 1]->born_ns > OLD_NS);
+}
+
 /* Do what there is to do, the lock held in between; false if it is time to end. */
 static bool work_locked(struct engine *e)
 {
@@ -364,7 +417,8 @@ static bool work_locked(struct engine *e)
 	enum err rc = ERR_OK;
 
 	freeze_if_idle_locked(e);
-	collect_locked(&c);
+	if (due_locked(e))
+		collect_locked(&c);
 	bool drops = e->c.drops && !e->c.stop, dead = e->dead != NULL;
 
 	pthread_mutex_unlock(&e->lock);
@@ -385,7 +439,7 @@ static bool work_locked(struct engine *e)
 		return !idle && rc == ERR_OK;
 	if (rc != ERR_OK)
 		wait_locked(e, RETRY_MS);
-	else if (idle && e->state->n == 1)
+	else if (idle && !due_locked(e))
 		wait_locked(e, POLL_MS);
 	return true;
 }
@@ -406,6 +460,7 @@ enum err checkpointer_start(struct engine *e, struct fault *f)
 	note_usage(e);
 	atomic_store(&e->c.allowed, e->opts.overlay_bytes);
 	e->c.drops = true;   /* those of an earlier life */
+	e->c.slice_bytes = SLICE_BYTES_LEAST;
 	e->c.runs = pthread_create(&e->c.thread, NULL, run, e) == 0;
 	return e->c.runs ? ERR_OK : fault_set(f, MSG_NO_MEMORY);
 }
@@ -459,12 +514,19 @@ static size_t bound(struct engine *e, bool puts)
 	return atomic_load_explicit(&e->c.allowed, memory_order_relaxed);
 }
 
+void checkpointer_hurry(struct engine *e)
+{
+	if (!atomic_exchange(&e->c.tight, true))
+		pthread_cond_signal(&e->c.wake);
+}
+
 /* n: what the active table has and is to have. */
 static enum err wait_for_room(struct engine *e, size_t n, bool puts, struct fault *f)
 {
 	uint64_t start = now_ns();
 	enum err rc = ERR_OK;
 
+	checkpointer_hurry(e);
 	pthread_mutex_lock(&e->lock);
 	while (rc == ERR_OK && e->state->n > 1 && atomic_load(&e->frozen_bytes) + n > bound(e, puts)) {
 		rc = e->c.error;
@@ -476,18 +538,13 @@ static enum err wait_for_room(struct engine *e, size_t n, bool puts, struct faul
 	return rc == ERR_OK ? rc : told_why(rc, f);
 }
 
-void checkpointer_hurry(struct engine *e)
-{
-	if (!atomic_exchange(&e->c.tight, true))
-		pthread_cond_signal(&e->c.wake);
-}
-
 /* Is there room once the tables that are frozen have been moved, and the log behind them trimmed? */
 static enum err wait_for_disk(struct engine *e, size_t n)
 {
 	uint64_t start = now_ns();
 	size_t frozen;
 
+	checkpointer_hurry(e);
 	pthread_mutex_lock(&e->lock);
 	while (e->state->n > 1 && e->c.error == ERR_OK)
 		pthread_cond_wait(&e->c.room, &e->lock);

@@ -133,7 +133,7 @@ static enum err open_files(struct engine *e, struct fault *f)
 {
 	struct wal_opts o = { .durability = e->opts.durability, .segment_bytes = e->opts.segment_bytes,
 		.recycle_bytes = e->opts.overlay_bytes, .keep_ms = e->opts.log_keep_seconds * 1000,
-		.consumers = e->opts.consumers };
+		.consumers = e->opts.consumers, .turn = &e->turn };
 	struct lmdb_opts index = { .dir = e->opts.dir, .map_max_bytes = e->opts.map_max_bytes,
 		.readers_max = READERS_MAX };
 	enum err rc = open_dir(e, &o.dirfd, f);
@@ -178,6 +178,7 @@ static struct engine *engine_new(const struct engine_opts *o)
 	set_defaults(&e->opts);
 	e->lock_fd = -1;
 	pthread_mutex_init(&e->lock, NULL);
+	turn_init(&e->turn);
 	pthread_cond_init(&e->c.wake, NULL);
 	pthread_cond_init(&e->c.room, NULL);
 	buf_init(&e->w.batch);
@@ -225,6 +226,7 @@ void engine_close(struct engine **ep)
 		close(e->lock_fd);
 	pthread_cond_destroy(&e->c.room);
 	pthread_cond_destroy(&e->c.wake);
+	turn_destroy(&e->turn);
 	pthread_mutex_destroy(&e->lock);
 	free(e);
 	*ep = NULL;

@@ -75,6 +75,7 @@ struct checkpointer {
 	_Atomic uint64_t map_free;   /* pages that can be used again, likewise */
 	_Atomic uint64_t lsn;        /* reached, durably */
 	_Atomic uint64_t count, ns;
+	size_t slice_bytes;          /* the thread's own: C6 */
 	struct lmdb_usage usage;     /* under engine.lock */
 };
 
@@ -86,6 +87,7 @@ struct engine {
 	struct lmdb_env *index;
 	struct writer_state w;
 	struct checkpointer c;
+	struct turn turn;            /* of the log's syncs and the checkpointer's commits */
 
 	pthread_mutex_t lock;
 	struct state *state;         /* under lock */
@@ -118,7 +120,6 @@ void state_free_dead(struct engine *e);
 bool engine_apply(struct engine *e, struct slice ops, uint64_t lsn) __attribute__((warn_unused_result));
 /* Make everything up to lsn visible, and freeze the active table if it is large or old enough. */
 void engine_publish_lsn(struct engine *e, uint64_t lsn);
-uint64_t now_ns(void);
 
 /* ---- view.c ---- */
 

@@ -11,6 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
+uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 uint64_t unix_ms(void)
 {
 	struct timespec t;
@@ -137,15 +145,16 @@ static int sync_batch(struct wal *w, struct segment *s)
 		atomic_store(&s->dirty, true);
 		return atomic_load(&w->sync_errno);
 	}
-	if (fdatasync(s->fd) != 0)
-		return errno;
-	return failpoint(FAILPOINT_LOG_SYNCED);
+	turn_take_log(w->o.turn, now_ns());
+	error = fdatasync(s->fd) == 0 ? 0 : errno;
+	turn_give(w->o.turn);
+	return error != 0 ? error : failpoint(FAILPOINT_LOG_SYNCED);
 }
 
-/* Ask for the next segment when this one is half full: it is there in time, and a short-lived log needs none. */
+/* Ask for the next segment when a quarter of this one is full: it is there in time, and a short-lived log needs none. */
 static void ask_for_spare(struct wal *w, const struct segment *s, size_t n)
 {
-	if (s->tail < s->capacity / 2 || s->tail - n >= s->capacity / 2)
+	if (s->tail < s->capacity / 4 || s->tail - n >= s->capacity / 4)
 		return;
 	pthread_mutex_lock(&w->lock);
 	w->spare_wanted = w->spare == NULL;

@@ -19,6 +19,7 @@
 
 #include "store/engine/engine.h"
 #include "store/engine/segment.h"
+#include "store/engine/turn.h"
 
 #include <pthread.h>
 
@@ -33,6 +34,7 @@ struct wal_opts {
 	unsigned consumers;             /* slots that retain everything until they say otherwise */
 	uint8_t uuid[LOG_UUID];
 	uint64_t checkpoint_lsn;        /* what LMDB has: replay begins after it */
+	struct turn *turn;              /* of those who sync; the engine's */
 };
 
 struct wal {
@@ -93,5 +95,6 @@ enum err wal_recover(struct wal *w, const struct wal_replay *replay, uint64_t *n
 bool wal_keeper_start(struct wal *w);
 void wal_keeper_stop(struct wal *w);
 uint64_t unix_ms(void);
+uint64_t now_ns(void);   /* monotonic */
 
 #endif

@@ -24,14 +24,6 @@
 static const uint64_t FREEZE_LEAST = 1 << 20;
 static const uint64_t FREEZE_AGE_NS = 60ull * 1000000000u;
 
-uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* ---- building a transaction ---- */
 
 void engine_begin(struct engine *e)
