@@ -19,9 +19,12 @@
  *     two children. So the records of an item follow each other in one shard, and then in the child that has its hash.
  * T3. What is older than RETENTION is not delivered. It leaves the engine a bucket later at the earliest, and iterators
  *     live shorter than that: whether one has lost records can be seen.
- * T4. A stream is written to from stream_open to stream_close, and forgotten RETENTION after that.
+ * T4. A stream is written to from stream_open to stream_close, a shard from its start to its end; both are forgotten RETENTION
+ *     after that. A child keeps the name of a parent that has been.
  *
- * Sources: "Change data capture for DynamoDB Streams" in the developer guide, and the API's reference.
+ * Not here: shards that end though their partition is not cut. The service's do after some hours, and says nothing of when.
+ * Sources: "Change data capture for DynamoDB Streams" ("Reading and processing a stream", "Data retention limit for DynamoDB
+ * Streams") in the developer guide; DescribeStream, GetShardIterator, GetRecords and ShardFilter in the API's reference.
  * Threads: stream_open, stream_split, stream_close and stream_record, the writer only; the others are pure or read a view. */
 #ifndef DYNAX_STORE_STREAMS_H
 #define DYNAX_STORE_STREAMS_H
