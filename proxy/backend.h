@@ -86,6 +86,8 @@ struct backend_ops {
 	enum err (*autoscale_list)(struct backend *b, struct slice table, store_autoscale_fn *fn, void *arg, struct fault *f);
 	enum err (*autoscale_set)(struct backend *b, struct slice table, const struct store_autoscale *set, struct fault *f);
 	void (*indexes)(struct backend *b, store_index_fn *fn, void *arg);
+	/* As store_set_map_max. */
+	uint64_t (*set_map_max)(struct backend *b, uint64_t bytes);
 	/* As store_set_index_delay and store_index_delay. */
 	void (*set_index_delay)(struct backend *b, uint32_t ms);
 	uint32_t (*index_delay)(struct backend *b);

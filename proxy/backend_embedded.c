@@ -460,6 +460,11 @@ static void op_indexes(struct backend *b, store_index_fn *fn, void *arg)
 	store_indexes(of(b)->store, fn, arg);
 }
 
+static uint64_t op_set_map_max(struct backend *b, uint64_t bytes)
+{
+	return store_set_map_max(of(b)->store, bytes);
+}
+
 static void op_set_index_delay(struct backend *b, uint32_t ms)
 {
 	store_set_index_delay(of(b)->store, ms);
@@ -507,6 +512,7 @@ static const struct backend_ops embedded_ops = {
 	.autoscale_list = op_autoscale_list,
 	.autoscale_set = op_autoscale_set,
 	.indexes = op_indexes,
+	.set_map_max = op_set_map_max,
 	.set_index_delay = op_set_index_delay,
 	.index_delay = op_index_delay,
 	.advance = op_advance,

@@ -58,7 +58,7 @@ static const struct option options[] = {
 	{ "table-delay", MILLIS, FIELD(table_delay), "0", RESTART, "MS", "tables are CREATING, UPDATING and DELETING for so long" },
 	{ "index-delay", MILLIS, FIELD(index_delay), "0", RELOAD, "MS", "global indexes follow their tables so much later" },
 	{ "test-clock", FLAG, FIELD(test_clock), "off", RESTART, NULL, "time stands still; POST /clock?advance=SECONDS moves it" },
-	{ "map-max", BYTES, FIELD(map_max), "1024G", RESTART, "BYTES", "the database grows up to this" },
+	{ "map-max", BYTES, FIELD(map_max), "1024G", RELOAD, "BYTES", "the database grows up to this" },
 };
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
 

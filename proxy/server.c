@@ -336,6 +336,14 @@ static void report_change(void *arg, const char *name, bool reloadable)
 		log_warn("reload: --%s changed: it takes effect after a restart", name);
 }
 
+static void set_map_max(struct server *s, uint64_t bytes)
+{
+	uint64_t now = s->shared.backend->ops->set_map_max(s->shared.backend, bytes);
+
+	if (now < bytes)
+		log_warn("reload: --map-max: %" PRIu64 " bytes of address space are reserved: more takes a restart", now);
+}
+
 static void on_reload(evutil_socket_t sig, short what, void *arg)
 {
 	struct server *s = arg;
@@ -356,6 +364,8 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
 	config_changes(&s->config, &next, report_change, s);
 	if (next.index_delay != s->config.index_delay) /* what was set over the admin port stays otherwise */
 		set_index_delay(s, (uint32_t)next.index_delay);
+	if (next.map_max != s->config.map_max)
+		set_map_max(s, next.map_max);
 	config_adopt(&s->config, &next);
 	log_set_level(s->config.log_level);
 	l = limits_of(&s->config);

@@ -100,6 +100,11 @@ void store_clock_advance(struct store *s, uint64_t ms)
 	propagation_settle(s->propagation);
 }
 
+uint64_t store_set_map_max(struct store *s, uint64_t bytes)
+{
+	return engine_set_map_max(s->engine, bytes);
+}
+
 void store_set_index_delay(struct store *s, uint32_t ms)
 {
 	atomic_store_explicit(&s->index_delay_ms, ms, memory_order_relaxed);

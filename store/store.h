@@ -137,6 +137,9 @@ void store_forgo(struct store_write *w);
 /* Move the store's clock on (clock.h), and let what is now due be done: when this returns, it has been. For tests. */
 void store_clock_advance(struct store *s, uint64_t ms);
 
+/* As engine_set_map_max. From any thread. */
+uint64_t store_set_map_max(struct store *s, uint64_t bytes);
+
 /* Have global indexes follow their tables so much later, by the store's clock (propagation.h); changes that wait do so too. */
 void store_set_index_delay(struct store *s, uint32_t ms);
 uint32_t store_index_delay(struct store *s);

@@ -256,7 +256,7 @@ static void note_usage(struct engine *e)
 	lmdb_check_readers(e->index);
 	if (lmdb_usage(e->index, &u, NULL) != ERR_OK)
 		return;
-	atomic_store(&e->c.map_used, u.used);
+	atomic_store(&e->c.map_used, u.used + u.pinned);
 	atomic_store(&e->c.map_free, u.free);
 	pthread_mutex_lock(&e->lock);
 	e->c.usage = u;
@@ -426,8 +426,8 @@ static bool work_locked(struct engine *e)
 		rc = checkpoint(&c);
 	else if (drops)
 		rc = drop_slice(e, &more);
-	if (drops && !more)
-		note_usage(e);   /* what was dropped is room */
+	if ((drops && !more) || (c.n == 0 && atomic_load(&e->c.tight)))
+		note_usage(e);   /* what was dropped is room; and so is what an old view has let go */
 	if (dead)
 		state_free_dead(e);
 	pthread_mutex_lock(&e->lock);
@@ -483,7 +483,7 @@ void checkpointer_stop(struct engine *e)
  * transactions that make room. */
 static bool map_is_tight(struct engine *e, size_t overlay)
 {
-	uint64_t map = lmdb_map_bytes(e->index), kept = map / 16 < MAP_KEPT ? map / 16 : MAP_KEPT;
+	uint64_t map = lmdb_limit(e->index), kept = map / 16 < MAP_KEPT ? map / 16 : MAP_KEPT;
 
 	return atomic_load_explicit(&e->c.map_used, memory_order_relaxed) + 2 * overlay + kept > map;
 }

@@ -239,6 +239,11 @@ uint64_t engine_published(const struct engine *e)
 	return atomic_load_explicit(&e->published, memory_order_acquire);
 }
 
+uint64_t engine_set_map_max(struct engine *e, uint64_t bytes)
+{
+	return lmdb_set_limit(e->index, bytes != 0 ? bytes : MAP_DEFAULT);
+}
+
 void engine_stats(struct engine *e, struct engine_stats *out)
 {
 	*out = (struct engine_stats){
@@ -255,7 +260,7 @@ void engine_stats(struct engine *e, struct engine_stats *out)
 	pthread_mutex_lock(&e->lock);
 	for (unsigned i = 0; i < e->state->n; i++)
 		out->overlay_bytes += atomic_load_explicit(&e->state->table[i]->bytes, memory_order_relaxed);
-	out->map_bytes = e->c.usage.map;
+	out->map_bytes = lmdb_limit(e->index);
 	out->map_used_bytes = e->c.usage.used;
 	out->map_free_bytes = e->c.usage.free;
 	out->readers = e->c.usage.readers;

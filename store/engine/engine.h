@@ -43,7 +43,7 @@ struct engine_opts {          /* zero = default */
 	enum durability durability;
 	size_t overlay_bytes;     /* 512 MiB; frozen and checkpointed in parts of a quarter */
 	size_t segment_bytes;     /* 64 MiB */
-	size_t map_max_bytes;     /* LMDB's map grows by itself up to this; default 1 TiB */
+	size_t map_max_bytes;     /* LMDB's file grows by itself up to this; default 1 TiB */
 	uint64_t log_keep_seconds;/* keep segments at least this long for log readers; 0 = only while retained */
 	unsigned consumers;       /* slots 0 .. consumers-1 retain everything until their first engine_retain: what a consumer
 				   * has not seen must not go while it starts */
@@ -81,6 +81,10 @@ uint64_t engine_publish(struct engine *e);
 /* Forget every key that begins with prefix: logged with the open transaction; space is freed in the background.
  * The caller sees to it that no such key is asked for or written again. */
 void engine_drop_prefix(struct engine *e, struct slice prefix);
+
+/* Another opts.map_max_bytes, for writes from now on: returns what it is, at most as much as address space was reserved, which is
+ * 1 TiB or what the engine was opened with. A file that is larger already does not shrink. From any thread. */
+uint64_t engine_set_map_max(struct engine *e, uint64_t bytes);
 
 /* ---- reading: any thread ---- */
 
@@ -127,7 +131,7 @@ void engine_on_publish(struct engine *e, void (*fn)(void *arg, uint64_t lsn), vo
 struct engine_stats {
 	uint64_t lsn_published, lsn_checkpointed;
 	uint64_t overlay_bytes, log_bytes, log_segments;
-	uint64_t map_bytes, map_used_bytes, map_free_bytes;   /* LMDB: size of the map, pages in use, pages reusable */
+	uint64_t map_bytes, map_used_bytes, map_free_bytes;   /* LMDB: the limit, pages in use, pages reusable */
 	uint64_t batches, transactions, flush_ns_total, checkpoint_count, checkpoint_ns_total, writer_stall_ns_total;
 	unsigned readers, readers_max;
 	bool dropping;                                        /* keys of dropped prefixes are being deleted from LMDB */

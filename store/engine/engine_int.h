@@ -71,7 +71,7 @@ struct checkpointer {
 	atomic_size_t allowed;       /* bytes of overlay that the writer need not wait for, for now; stored under engine.lock */
 	atomic_int full;             /* ERR_MAP_FULL, ERR_DISK_FULL if the last one failed for that: puts are refused; else ERR_OK */
 	atomic_bool tight;           /* a put has been refused: let what is deleted reach LMDB soon */
-	_Atomic uint64_t map_used;   /* bytes, after the last checkpoint */
+	_Atomic uint64_t map_used;   /* bytes, what old views pin included, after the last checkpoint */
 	_Atomic uint64_t map_free;   /* pages that can be used again, likewise */
 	_Atomic uint64_t lsn;        /* reached, durably */
 	_Atomic uint64_t count, ns;

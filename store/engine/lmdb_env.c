@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <lmdb.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -14,7 +15,8 @@
 struct lmdb_env {
 	MDB_env *env;
 	MDB_dbi tree[LMDB_TREES];
-	size_t map;
+	size_t map;                 /* reserved */
+	_Atomic uint64_t limit;
 };
 
 struct lmdb_txn {
@@ -24,7 +26,7 @@ struct lmdb_txn {
 	MDB_cursor *put;
 };
 
-static const size_t MAP_MIN = 16 << 20;
+static const size_t MAP_MIN = 16 << 20, MAP_RESERVED = (size_t)1 << 40;
 
 static enum err lmdb_error(int rc, struct fault *f)
 {
@@ -83,11 +85,11 @@ static int open_env(struct lmdb_env *e, const char *path, const struct lmdb_opts
 	return rc;
 }
 
-/* Reserve as much address space as there is, up to the limit: a process may be given little (ulimit -v, sanitizers). */
+/* Reserve as much address space as there is, if not what is asked for: a process may be given little (ulimit -v, sanitizers). */
 static int open_mapped(struct lmdb_env *e, const char *path, const struct lmdb_opts *o)
 {
 	long page = sysconf(_SC_PAGESIZE);
-	size_t map = o->map_max_bytes / (size_t)page * (size_t)page;
+	size_t most = o->map_max_bytes > MAP_RESERVED ? o->map_max_bytes : MAP_RESERVED, map = most / (size_t)page * (size_t)page;
 	int rc = open_env(e, path, o, map);
 
 	while (rc == ENOMEM && map / 2 >= MAP_MIN) {
@@ -95,6 +97,7 @@ static int open_mapped(struct lmdb_env *e, const char *path, const struct lmdb_o
 		rc = open_env(e, path, o, map);
 	}
 	e->map = map;
+	(void)lmdb_set_limit(e, o->map_max_bytes);
 	return rc;
 }
 
@@ -191,9 +194,17 @@ void lmdb_close(struct lmdb_env **e)
 	*e = NULL;
 }
 
-uint64_t lmdb_map_bytes(const struct lmdb_env *e)
+uint64_t lmdb_limit(const struct lmdb_env *e)
 {
-	return e->map;
+	return atomic_load_explicit(&e->limit, memory_order_relaxed);
+}
+
+uint64_t lmdb_set_limit(struct lmdb_env *e, uint64_t bytes)
+{
+	uint64_t limit = bytes < e->map ? bytes : e->map;
+
+	atomic_store_explicit(&e->limit, limit, memory_order_relaxed);
+	return limit;
 }
 
 enum err lmdb_sync(struct lmdb_env *e, struct fault *f)
@@ -208,22 +219,36 @@ void lmdb_check_readers(struct lmdb_env *e)
 	(void)mdb_reader_check(e->env, &dead);
 }
 
-/* Pages to be used again are listed in tree 0: transaction id -> [count][page numbers...]. */
-static int count_free(struct lmdb_env *e, MDB_txn *txn, uint64_t *pages)
+/* A line of LMDB's list of readers: process, thread, transaction id. Its head, and readers without a snapshot, have no number. */
+static int take_oldest(const char *line, void *arg)
 {
+	size_t *oldest = arg, id;
+
+	if (sscanf(line, "%*d %*x %zu", &id) == 1 && id < *oldest)
+		*oldest = id;
+	return 0;
+}
+
+/* Pages to be used again are listed in tree 0: id of the transaction that freed them -> [count][page numbers...]. A reader of an
+ * older snapshot pins them. */
+static int count_free(struct lmdb_env *e, MDB_txn *txn, uint64_t *pages, uint64_t *pinned)
+{
+	size_t oldest = SIZE_MAX;
 	MDB_cursor *c;
 	MDB_val key, value;
 	int rc = mdb_cursor_open(txn, 0, &c);
 
-	(void)e;
-	*pages = 0;
+	*pages = *pinned = 0;
 	if (rc != 0)
 		return rc;
+	(void)mdb_reader_list(e->env, take_oldest, &oldest);
 	while ((rc = mdb_cursor_get(c, &key, &value, MDB_NEXT)) == 0) {
-		size_t n;
+		size_t n, id;
 
 		memcpy(&n, value.mv_data, sizeof n);
+		memcpy(&id, key.mv_data, sizeof id);
 		*pages += n;
+		*pinned += id > oldest ? n : 0;
 	}
 	mdb_cursor_close(c);
 	return rc == MDB_NOTFOUND ? 0 : rc;
@@ -234,16 +259,16 @@ enum err lmdb_usage(struct lmdb_env *e, struct lmdb_usage *u, struct fault *f)
 	MDB_envinfo info;
 	MDB_stat stat;
 	MDB_txn *txn;
-	uint64_t pages;
+	uint64_t pages, pinned;
 	int rc = mdb_txn_begin(e->env, NULL, MDB_RDONLY, &txn);
 
 	if (rc != 0)
 		return lmdb_error(rc, f);
-	rc = count_free(e, txn, &pages);
+	rc = count_free(e, txn, &pages, &pinned);
 	mdb_txn_abort(txn);
 	mdb_env_info(e->env, &info);
 	mdb_env_stat(e->env, &stat);
-	*u = (struct lmdb_usage){ .map = info.me_mapsize, .free = pages * stat.ms_psize,
+	*u = (struct lmdb_usage){ .map = lmdb_limit(e), .free = pages * stat.ms_psize, .pinned = pinned * stat.ms_psize,
 		.used = (info.me_last_pgno + 1 - (pages <= info.me_last_pgno ? pages : 0)) * stat.ms_psize,
 		.readers = info.me_numreaders, .readers_max = info.me_maxreaders };
 	return lmdb_error(rc, f);

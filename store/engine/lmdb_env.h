@@ -6,8 +6,10 @@
  *
  * I1. Commits sync their pages, not the meta page that makes them current (MDB_NOMETASYNC): a crash may lose the last
  *     one, which the log still has, but never harms the tree. lmdb_sync makes it last.
- * I2. The map is address space, not memory or disk: it is reserved once, as large as the file may ever become, so that it
- *     need never be moved under the feet of open views. The file grows by itself.
+ * I2. The map is address space, not memory or disk: 1 TiB of it, or what the limit asks for beyond that, is reserved once, so
+ *     that it need never be moved under the feet of open views. The file grows by itself.
+ * I3. The limit is the engine's to keep (checkpoint.c), and may be changed at any time, within what is reserved. LMDB itself
+ *     knows the reserved map only.
  *
  * Threads: one writer at a time; a read transaction belongs to one thread at a time (MDB_NOTLS).
  * Bytes handed out live until their transaction ends, those of a write transaction until its next change. */
@@ -27,17 +29,20 @@ struct MDB_cursor;
 
 struct lmdb_opts {
 	const char *dir;            /* NULL = ephemeral: no name, no syncs */
-	size_t map_max_bytes;
+	size_t map_max_bytes;       /* the limit */
 	unsigned readers_max;
 };
 struct lmdb_usage {
-	uint64_t map, used, free;   /* bytes: of the map; of pages in use; of pages to be used again */
+	uint64_t map, used, free;   /* bytes: the limit; of pages in use; of pages to be used again */
+	uint64_t pinned;            /* of those that are free, but are in the snapshots of open readers */
 	unsigned readers, readers_max;
 };
 
 enum err lmdb_open(const struct lmdb_opts *o, struct lmdb_env **e, struct fault *f) __attribute__((warn_unused_result));
 void lmdb_close(struct lmdb_env **e);
-uint64_t lmdb_map_bytes(const struct lmdb_env *e);
+/* The limit; a new one from any thread, as far as address space is reserved: returns what it is now. */
+uint64_t lmdb_limit(const struct lmdb_env *e);
+uint64_t lmdb_set_limit(struct lmdb_env *e, uint64_t bytes);
 enum err lmdb_sync(struct lmdb_env *e, struct fault *f) __attribute__((warn_unused_result));
 /* Free the slots of readers that died. */
 void lmdb_check_readers(struct lmdb_env *e);

@@ -5,6 +5,7 @@ The small disk is a tmpfs, which only root can mount: skipped for others."""
 import contextlib
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import time
@@ -113,6 +114,35 @@ def test_a_full_map():
             db = database(daemon)
             check(db, table, there)
             put(db, table, "more room")
+
+
+def test_the_limit_is_raised_by_reload():
+    with DataDirectory() as data, tempfile.NamedTemporaryFile("w", suffix=".conf") as conf:
+        def write(limit):
+            conf.seek(0)
+            conf.truncate()
+            conf.write(f"map-max {limit}\n")
+            conf.flush()
+        write("64M")
+        with Daemon("--config", conf.name, data=data) as daemon:
+            db = database(daemon)
+            table = db.create("S")
+            there = survive(db, table, FULL["map"])
+            there += [k for k in fill(db, table, FULL["map"]) if k not in there]
+            write("256M")
+            daemon.process.send_signal(signal.SIGHUP)
+            daemon.await_log("reload: --map-max changed")
+            for i in range(300):
+                put(db, table, f"more{i}")
+                there.append(f"more{i}")
+            check(db, table, there)
+            write("64M")
+            daemon.process.send_signal(signal.SIGHUP)
+            with pytest.raises(Refused, match=FULL["map"]):
+                for i in range(300):
+                    put(db, table, f"late{i}")
+                    there.append(f"late{i}")
+            check(db, table, there)
 
 
 def test_a_dropped_table_makes_room():

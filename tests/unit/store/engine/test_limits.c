@@ -72,6 +72,41 @@ static unsigned fill_map(struct engine *e, unsigned from)
 	return from;
 }
 
+/* The engine finds out within half a second that there is room again. */
+static void put_eventually(struct engine *e, unsigned i)
+{
+	for (unsigned tries = 0; change(e, i, true) != ERR_OK; tries++) {
+		cr_assert_lt(tries, 1000);
+		usleep(10 * 1000);
+	}
+}
+
+Test(limits, a_limit_that_moves)
+{
+	struct engine_opts o = test_opts(dir);
+	struct fault f = { 0 };
+	struct view *v;
+
+	o.map_max_bytes = 16 << 20;
+	struct engine *e = test_open(&o);
+	unsigned n = fill_map(e, 0);
+
+	cr_assert_eq(view_open(e, &v, &f), ERR_OK);
+	cr_assert_eq(engine_set_map_max(e, 32 << 20), 32 << 20);
+	unsigned more = fill_map(e, n);
+
+	cr_assert_gt(more, n + n / 2, "%u keys in 16 MB, %u in 32 MB", n, more);
+	view_close(&v);
+	cr_assert_eq(engine_set_map_max(e, 24 << 20), 24 << 20);
+	cr_assert_eq(change(e, more, true), ERR_MAP_FULL);
+	for (unsigned i = 0; i < more; i += 2)
+		cr_assert_eq(change(e, i, false), ERR_OK);
+	put_eventually(e, 0);
+	cr_assert_leq(engine_set_map_max(e, UINT64_MAX), (uint64_t)1 << 40, "no more than was reserved");
+	cr_assert_eq(count_keys(e), more / 2 + 1);
+	engine_close(&e);
+}
+
 Test(limits, a_full_map_refuses_puts_and_lets_the_rest_go_on)
 {
 	struct engine_opts o = test_opts(dir);
@@ -117,9 +152,13 @@ Test(limits, a_map_filled_by_old_views)
 	cr_assert_eq(count_keys(e), 600);
 	cr_assert_eq(change(e, 0, false), ERR_OK);
 	cr_assert_eq(count_keys(e), 599);
+	struct engine_stats s;
+
+	engine_stats(e, &s);
+	cr_assert_lt(s.map_used_bytes + s.map_free_bytes, 3 * o.map_max_bytes, "what views pin counts");
 	view_close(&v);
 	test_wait_checkpoint(e);
-	cr_assert_eq(change(e, 0, true), ERR_OK);
+	put_eventually(e, 0);
 	engine_close(&e);
 	e = test_open(&o);
 	cr_assert_eq(count_keys(e), 600);
