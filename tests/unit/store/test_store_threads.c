@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "protocol/json.h"
 #include "tests/unit/store/fixture.h"
@@ -190,6 +192,58 @@ Test(store_threads, writers_readers_and_a_changing_catalog)
 	pthread_join(churn, NULL);
 	snprintf(want, sizeof want, "{'Item':{'n':{'N':'%d'},'pk':{'S':'all'}}}", WRITERS * ADDS);
 	ok(fx, "GetItem", "{'TableName':'tbl','Key':{'pk':{'S':'all'}}}", want);
+	fixture_free(fx);
+}
+
+/* ---- an index that is late now and then ---- */
+
+/* n of every writer's own item in the index, each there once. */
+static void read_index(struct fixture *fx, long n[WRITERS])
+{
+	const char *json = run(fx, "Query", "{'TableName':'tbl','IndexName':'byg','KeyConditionExpression':'g = :g',"
+		"'ExpressionAttributeValues':{':g':{'S':'x'}}}").json;
+	unsigned items = 0;
+
+	for (const char *at = json; (at = strstr(at, "\"n\":{\"N\":\"")) != NULL; items++) {
+		long v = strtol(at + 10, NULL, 10), i = strtol(strstr(at, "own") + 3, NULL, 10);
+
+		cr_assert(v >= n[i], "item %ld went back from %ld to %ld", i, n[i], v);
+		n[i] = v;
+		at += 10;
+	}
+	cr_assert_eq(items, WRITERS, "%s", json);
+}
+
+Test(store_threads, an_index_follows_in_order)
+{
+	struct fixture *fx = fixture_new(NULL);
+	pthread_t thread[WRITERS];
+	struct thread_arg arg[WRITERS];
+	long n[WRITERS] = { 0 }, done = 0;
+
+	ok(fx, "CreateTable", "{'TableName':'tbl','BillingMode':'PAY_PER_REQUEST','KeySchema':[{'AttributeName':'pk','KeyType':'HASH'}],"
+		"'AttributeDefinitions':[{'AttributeName':'pk','AttributeType':'S'},{'AttributeName':'g','AttributeType':'S'},"
+		"{'AttributeName':'n','AttributeType':'N'}],'GlobalSecondaryIndexes':[{'IndexName':'byg','KeySchema':["
+		"{'AttributeName':'g','KeyType':'HASH'},{'AttributeName':'n','KeyType':'RANGE'}],'Projection':{'ProjectionType':'ALL'}}]}",
+		NULL);
+	for (int i = 0; i < WRITERS; i++) {
+		char body[128];
+
+		snprintf(body, sizeof body, "{'TableName':'tbl','Item':{'pk':{'S':'own%d'},'g':{'S':'x'},'n':{'N':'0'}}}", i);
+		ok(fx, "PutItem", body, "{}");
+		arg[i] = (struct thread_arg){ fixture_store(fx), i };
+	}
+	for (int i = 0; i < WRITERS; i++)
+		cr_assert_eq(pthread_create(&thread[i], NULL, adder, &arg[i]), 0);
+	for (unsigned round = 0; done < WRITERS * (long)ADDS; round++) {
+		store_set_index_delay(fixture_store(fx), round % 30 < 20 ? round % 4 : 0);
+		read_index(fx, n);
+		done = 0;
+		for (int i = 0; i < WRITERS; i++)
+			done += n[i];
+	}
+	for (int i = 0; i < WRITERS; i++)
+		pthread_join(thread[i], NULL);
 	fixture_free(fx);
 }
 
