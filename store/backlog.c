@@ -121,7 +121,7 @@ static bool mark(struct write_txn *t, struct backlog *b)
 	return true;
 }
 
-void backlog_append(struct write_txn *t, const struct table_index *x, const struct index_move *m)
+void backlog_append(struct write_txn *t, const struct table_index *x, const struct index_move *m, bool unpaid)
 {
 	struct backlog_state *s = &x->backlog->now;
 	uint64_t now = store_now_ms(t->batch->store);
@@ -136,6 +136,7 @@ void backlog_append(struct write_txn *t, const struct table_index *x, const stru
 		s->oldest_ms = now;
 	engine_put(t->batch->store->engine, row_key(x->id, s->next++, key), buf_slice(row));
 	s->cost += index_move_cost(m);
+	s->unpaid |= unpaid;
 }
 
 /* What is left is found in the engine: this transaction puts no rows. */
@@ -156,22 +157,23 @@ static enum err find_oldest(struct engine *e, uint32_t index, struct backlog_sta
 	return rc;
 }
 
-enum err backlog_remove(struct write_txn *t, const struct table_index *x, const struct backlog_row *row, unsigned n,
+enum err backlog_remove(struct write_txn *t, const struct table_index *x, const struct backlog_row *row, unsigned n, bool unpaid,
 	struct fault *f)
 {
 	struct engine *e = t->batch->store->engine;
 	struct backlog_state *s = &x->backlog->now;
 	uint8_t key[ROW_KEY];
 
-	if (n == 0 || !mark(t, x->backlog))
-		return ERR_OK; /* out of memory: the commit refuses */
+	if (!mark(t, x->backlog))
+		return ERR_OK; /* the commit refuses */
+	s->unpaid = unpaid;
 	for (unsigned i = 0; i < n; i++) {
 		engine_del(e, row_key(x->id, row[i].number, key));
 		s->cost -= index_move_cost(&row[i].move);
 	}
 	s->first += n;
 	s->carried += n;
-	return find_oldest(e, x->id, s, f);
+	return n != 0 ? find_oldest(e, x->id, s, f) : ERR_OK;
 }
 
 void backlog_drop(struct write_txn *t, const struct table_index *x)

@@ -52,6 +52,7 @@ struct backlog_state {
 	uint64_t cost;                   /* of all rows, half units */
 	uint64_t oldest_ms;              /* of the first row */
 	uint64_t carried;                /* rows carried out since the store was opened */
+	bool unpaid;                     /* rows wait for throughput: there was too little when last one was to be paid for */
 };
 
 struct backlog {
@@ -72,10 +73,10 @@ static inline bool backlog_empty(const struct backlog *b)
 	return b->now.first == b->now.next;
 }
 
-/* Put a row behind the others. */
-void backlog_append(struct write_txn *t, const struct table_index *x, const struct index_move *m);
-/* The first n rows have been carried out. */
-enum err backlog_remove(struct write_txn *t, const struct table_index *x, const struct backlog_row *row, unsigned n,
+/* Put a row behind the others. unpaid: there is no throughput for it now. */
+void backlog_append(struct write_txn *t, const struct table_index *x, const struct index_move *m, bool unpaid);
+/* The first n rows have been carried out. unpaid: there was no throughput for the next one. */
+enum err backlog_remove(struct write_txn *t, const struct table_index *x, const struct backlog_row *row, unsigned n, bool unpaid,
 	struct fault *f) __attribute__((warn_unused_result));
 /* The index goes. */
 void backlog_drop(struct write_txn *t, const struct table_index *x);

@@ -17,15 +17,22 @@ static void charge(struct store *s, const struct table *t, const struct table_in
 		throughput_charge(s, t, x, m->after.hash, METER_WRITE, m->after.cost);
 }
 
-/* Of the partitions that lose an entry, or get or change one: refuse if one is too far behind. */
+static uint32_t delay_ms(const struct store *s)
+{
+	return atomic_load_explicit(&s->index_delay_ms, memory_order_relaxed);
+}
+
+/* Of the partitions that lose an entry, or get or change one: refuse if one is too far behind. What waits for its time alone is
+ * not behind; while rows wait for throughput, those that wait for their time are counted among them, and so is that time. */
 static enum err admit(struct store *s, const struct table *t, const struct table_index *x, const struct index_move *m,
 	struct fault *f)
 {
 	const struct index_side *const side[] = { &m->before, &m->after };
+	uint64_t owed = x->backlog->now.unpaid ? x->backlog->now.cost : 0;
+	uint32_t seconds = INDEX_BEHIND_SECONDS + delay_ms(s) / 1000;
 
 	for (unsigned i = 0; i < 2; i++) {
-		enum throughput_spent spent = side[i]->cost != 0
-			? throughput_behind(s, t, x, side[i]->hash, x->backlog->now.cost) : SPENT_NONE;
+		enum throughput_spent spent = side[i]->cost != 0 ? throughput_behind(s, t, x, side[i]->hash, owed, seconds) : SPENT_NONE;
 
 		if (spent != SPENT_NONE)
 			return throughput_refuse(s, t, x, side[i]->hash, METER_WRITE, spent, f);
@@ -34,12 +41,10 @@ static enum err admit(struct store *s, const struct table *t, const struct table
 }
 
 /* backlog.h, L2 and L3. */
-static bool made_later(struct store *s, const struct table *t, const struct index_change *c, bool expired)
+static void choose(struct store *s, const struct table *t, struct index_change *c)
 {
-	if (!c->x->readable)
-		return false;
-	return !backlog_empty(c->x->backlog) || atomic_load_explicit(&s->index_delay_ms, memory_order_relaxed) != 0
-		|| (!expired && !affordable(s, t, c->x, &c->move));
+	c->unpaid = c->x->readable && !affordable(s, t, c->x, &c->move);
+	c->later = c->unpaid || (c->x->readable && (!backlog_empty(c->x->backlog) || delay_ms(s) != 0));
 }
 
 enum err index_admit(struct write_txn *t, const struct table *table, struct index_plan *p, bool expired, struct fault *f)
@@ -51,13 +56,13 @@ enum err index_admit(struct write_txn *t, const struct table *table, struct inde
 
 		if (!c->x->global)
 			continue;
-		enum err rc = expired ? ERR_OK : admit(s, table, c->x, &c->move, f);
+		if (expired)
+			c->move.before.cost = c->move.after.cost = 0;
+		enum err rc = admit(s, table, c->x, &c->move, f);
 
 		if (rc != ERR_OK)
 			return rc;
-		c->later = made_later(s, table, c, expired);
-		if (expired)
-			c->move.before.cost = c->move.after.cost = 0;
+		choose(s, table, c);
 	}
 	return ERR_OK;
 }

@@ -9,6 +9,8 @@
 
 #include "store/index.h"
 
+enum { INDEX_BEHIND_SECONDS = 5 };
+
 /* Decide for each change of a plan whether it is made later; an error of throughput_refuse if an index is too far behind. */
 enum err index_admit(struct write_txn *t, const struct table *table, struct index_plan *p, bool expired, struct fault *f)
 	__attribute__((warn_unused_result));

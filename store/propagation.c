@@ -54,7 +54,7 @@ static enum err page_apply(struct write_batch *b, struct store_write *w)
 	write_txn_begin(&t, b, w->req->arena);
 	for (; n < p->n && index_pay(b->store, &ct->table, x, &p->row[n].move); n++)
 		index_move(&t, x, &p->row[n].move);
-	enum err rc = write_txn_end(&t, backlog_remove(&t, x, p->row, n, &w->fault), &w->fault);
+	enum err rc = write_txn_end(&t, backlog_remove(&t, x, p->row, n, n < p->n, &w->fault), &w->fault);
 
 	p->carried = rc == ERR_OK ? n : 0;
 	return rc;

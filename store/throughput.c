@@ -43,7 +43,7 @@ enum throughput_spent throughput_spent(struct store *s, const struct table *t, c
 }
 
 enum throughput_spent throughput_behind(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
-	uint64_t owed)
+	uint64_t owed, uint32_t seconds)
 {
 	if (!throughput_limited(s, t, x, METER_WRITE))
 		return SPENT_NONE;
@@ -51,14 +51,14 @@ enum throughput_spent throughput_behind(struct store *s, const struct table *t, 
 	uint32_t rate = throughput_limit(t, x)->rate[METER_WRITE], each = s->partition_rate[METER_WRITE];
 
 	if (rate != 0 && bucket_level(&throughput_meter(t, x)->bucket[METER_WRITE], bucket_saving(rate), (uint32_t)(ms / 1000))
-			+ (int64_t)rate * INDEX_BEHIND_SECONDS < (int64_t)owed)
+			+ (int64_t)rate * seconds < (int64_t)owed)
 		return SPENT_ALL;
 	if (!throughput_by_partition(s, t))
 		return SPENT_NONE;
 	const struct heat *h = partition_heat(throughput_parts(t, x), hash);
 	int64_t paid = bucket_level(&h->use[METER_WRITE].bucket, heat_law(each), (uint32_t)ms) / 1000;
 
-	return paid + (int64_t)each * INDEX_BEHIND_SECONDS < (int64_t)owed ? SPENT_PARTITION : SPENT_NONE;
+	return paid + (int64_t)each * seconds < (int64_t)owed ? SPENT_PARTITION : SPENT_NONE;
 }
 
 static void take(struct store *s, const struct table *t, const struct table_index *x, struct heat *h, enum meter_use use,

@@ -80,11 +80,10 @@ static inline enum err throughput_admit(struct store *s, const struct table *t, 
 	return spent == SPENT_NONE ? ERR_OK : throughput_refuse(s, t, x, hash, use, spent, f);
 }
 
-/* Would an index that still has to pay for so many half units of writes be too far behind (propagation.h), or this partition
- * of it, if they were all its own? */
-enum { INDEX_BEHIND_SECONDS = 5 };
+/* Would it take an index longer than so many seconds to pay for these half units of writes, or this partition of it, if they were
+ * all its own? */
 enum throughput_spent throughput_behind(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
-	uint64_t owed);
+	uint64_t owed, uint32_t seconds);
 
 /* spot: the hash that the load is put down to (heat.h): of a Scan's page, of the last entry that it read. */
 void throughput_charge_page(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, uint64_t spot,

@@ -192,6 +192,56 @@ Test(propagation, back_pressure)
 	fixture_free(fx);
 }
 
+/* A partition of the index that is too far behind does so too, however much the index could do. */
+Test(propagation, back_pressure_of_a_partition)
+{
+	struct fixture *fx = fixture_with(&(struct store_opts){ .still_clock = true, .partition_wcu = 3 });
+	struct outcome o;
+	unsigned n = 0;
+	char body[256];
+
+	create(fx, UNITS("3000"), UNITS("3000"));
+	do {
+		snprintf(body, sizeof body, "{'TableName':'tab','Item':{'pk':{'S':'k%u'},'g':{'S':'x'}}}", n++);
+		o = run(fx, "PutItem", body);
+	} while (o.code == ERR_OK);
+	n--;
+	cr_assert_eq(n, 3 + 3 * 5 + 1, "%u %s", n, o.json);
+	cr_assert(strstr(o.json, "\"reason\":\"IndexWriteKeyRangeThroughputExceeded\",\"resource\":"
+		"\"arn:aws:dynamodb:ddblocal:000000000000:table/tab/index/byg\"") != NULL, "%s", o.json);
+	cr_assert_eq(found(fx, "x"), 3);
+	for (int i = 1; i <= 5; i++) {
+		advance(fx, 1000);
+		cr_assert_eq(found(fx, "x"), 3 + 3 * i);
+	}
+	cr_assert_eq(run(fx, "PutItem", body).code, ERR_OK);
+	fixture_free(fx);
+}
+
+/* What waits for its time alone is not behind. */
+Test(propagation, a_delay_does_not_refuse)
+{
+	struct fixture *fx = still(0);
+	char pk[16];
+	unsigned n = 0;
+
+	create(fx, UNITS("1000"), UNITS("2"));
+	for (; n < 600; n++) {
+		snprintf(pk, sizeof pk, "k%u", n);
+		cr_assert_eq(put(fx, pk, "x"), ERR_OK);
+	}
+	store_set_index_delay(fixture_store(fx), 30 * 1000);
+	for (int second = 0; second < 100; second++) {
+		for (int i = 0; i < 2; i++, n++) {
+			snprintf(pk, sizeof pk, "k%u", n);
+			cr_assert_eq(put(fx, pk, "x"), ERR_OK, "second %d", second);
+		}
+		advance(fx, 1000);
+	}
+	cr_assert_eq(states(fx).backlog, 60 - 2);
+	fixture_free(fx);
+}
+
 /* More capacity, or none to be declared, lets what waits go; and so does not heeding it. */
 Test(propagation, more_capacity)
 {
