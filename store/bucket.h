@@ -6,6 +6,7 @@
  *
  *                                     tick            token                      kept
  *    table, index (throughput.h)      second          half unit                  300 seconds' worth
+ *    on demand (growth.h)             second          half unit                  one second's worth
  *    partition (heat.h)               millisecond     thousandth of a half unit  one second's worth
  *
  * Tokens come in whole numbers, so a rate is met exactly, with no fraction lost. What is taken may exceed what is there: then
@@ -43,6 +44,12 @@ struct bucket_law {
 static inline struct bucket_law bucket_saving(uint32_t rate)
 {
 	return (struct bucket_law){ rate, rate * BUCKET_SECONDS };
+}
+
+/* Nothing is kept but what came last. rate: less than BUCKET_NEW. */
+static inline struct bucket_law bucket_passing(uint32_t rate)
+{
+	return (struct bucket_law){ rate, rate };
 }
 
 static inline uint64_t bucket_word(uint32_t tick, int64_t level)

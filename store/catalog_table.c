@@ -216,7 +216,8 @@ static bool decode_indexes(const struct record *spec, struct mp m, uint32_t n, c
 		x[i].global = s->global;
 		if (s->global)
 			x[i].limit = throughput_of(record_is(spec, CreateTableInput_BillingMode, "PAY_PER_REQUEST"),
-				r.m[GlobalSecondaryIndex_ProvisionedThroughput], r.m[GlobalSecondaryIndex_OnDemandThroughput]);
+				r.m[GlobalSecondaryIndex_ProvisionedThroughput], r.m[GlobalSecondaryIndex_OnDemandThroughput],
+				r.m[GlobalSecondaryIndex_WarmThroughput]);
 		if (!decode_schema(spec, schema, elements, &x[i].key) || !decode_projection(r.m[s->projection], a, &x[i]))
 			return false;
 	}
@@ -235,7 +236,7 @@ static bool decode_spec(struct catalog_table *t, struct mp ids, uint32_t n_ids, 
 	t->table.name = record_str(spec, CreateTableInput_TableName);
 	t->table.on_demand = record_is(spec, CreateTableInput_BillingMode, "PAY_PER_REQUEST");
 	t->table.limit = throughput_of(t->table.on_demand, spec->m[CreateTableInput_ProvisionedThroughput],
-		spec->m[CreateTableInput_OnDemandThroughput]);
+		spec->m[CreateTableInput_OnDemandThroughput], spec->m[CreateTableInput_WarmThroughput]);
 	t->table.gsis = gsis;
 	t->table.lsis = lsis;
 	if (gsis + lsis != n_ids || !decode_schema(spec, schema, elements, &t->table.key))

@@ -10,6 +10,8 @@
  *     (minutes.h).
  * G3. It is kept with the table when it grows, and never goes down. Peaks of the last half hour are forgotten when the process
  *     ends.
+ * G4. What a second asks for beyond it is refused (throughput.h), with the reason KeyRangeThroughputExceeded. Nothing is saved
+ *     for bursts: it stands for what the table has partitions for, whose limits bursts do not exceed either.
  *
  * Sources: "DynamoDB on-demand capacity mode" (initial throughput and scaling properties), "Understanding DynamoDB warm throughput
  * in different scenarios" and, for the error, "Key range throughput exceeded" in the developer guide. What averages and moments

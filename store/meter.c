@@ -11,8 +11,10 @@ struct meter *meter_new(void)
 	if (m == NULL)
 		return NULL;
 	memset(m, 0, sizeof *m);
-	for (unsigned i = 0; i < METER_USES; i++)
+	for (unsigned i = 0; i < METER_USES; i++) {
 		bucket_init(&m->bucket[i]);
+		bucket_init(&m->warm[i]);
+	}
 	m->refs = 1;
 	return m;
 }

@@ -30,6 +30,7 @@ struct meter_cell {
 struct meter {
 	struct meter_cell cell[METER_CELLS];
 	struct bucket bucket[METER_USES];
+	struct bucket warm[METER_USES];                  /* of on-demand tables (growth.h) */
 	_Atomic uint64_t refused[METER_USES];            /* operations */
 	struct minutes minutes;                          /* under the store's minutes_lock */
 	_Atomic uint64_t refused_by_partition[METER_USES]; /* those among them for which the partition had nothing left */
@@ -65,7 +66,8 @@ void meter_sum(const struct meter *m, struct meter_totals *out);
 
 /* What may be consumed, in half units a second; 0 = no limit. */
 struct throughput {
-	uint32_t rate[METER_USES];
+	uint32_t rate[METER_USES];                       /* as declared */
+	uint32_t warm[METER_USES];                       /* on demand, as the service has it (growth.h) */
 };
 
 #endif

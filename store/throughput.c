@@ -5,6 +5,7 @@
 #include "protocol/messages.h"
 #include "store/heat.h"
 #include "store/partition.h"
+#include "store/units.h"
 
 /* Units a second as half units; what is more than a bucket can hold, or -1, is no limit. */
 static uint32_t rate_of(int64_t units)
@@ -12,17 +13,18 @@ static uint32_t rate_of(int64_t units)
 	return units > 0 && units <= BUCKET_RATE_MAX / CAPACITY_HALVES ? (uint32_t)units * CAPACITY_HALVES : 0;
 }
 
-struct throughput throughput_of(bool on_demand, struct slice provisioned, struct slice maximum)
+static uint32_t warm_of(int64_t units)
 {
-	struct record r;
+	return units < BUCKET_NEW / CAPACITY_HALVES ? (uint32_t)units * CAPACITY_HALVES : 0;
+}
 
-	if (!on_demand && slice_present(provisioned) && record_open(&r, &shape_ProvisionedThroughput, provisioned))
-		return (struct throughput){ { rate_of(record_int(&r, ProvisionedThroughput_ReadCapacityUnits, 0)),
-			rate_of(record_int(&r, ProvisionedThroughput_WriteCapacityUnits, 0)) } };
-	if (on_demand && slice_present(maximum) && record_open(&r, &shape_OnDemandThroughput, maximum))
-		return (struct throughput){ { rate_of(record_int(&r, OnDemandThroughput_MaxReadRequestUnits, 0)),
-			rate_of(record_int(&r, OnDemandThroughput_MaxWriteRequestUnits, 0)) } };
-	return (struct throughput){ { 0, 0 } };
+struct throughput throughput_of(bool on_demand, struct slice provisioned, struct slice maximum, struct slice warm)
+{
+	struct units declared = units_of(on_demand ? maximum : provisioned, UNITS_NONE);
+	struct units grown = on_demand ? units_warm(warm, provisioned, true) : UNITS_NONE;
+
+	return (struct throughput){ .rate = { rate_of(declared.read), rate_of(declared.write) },
+		.warm = { warm_of(grown.read), warm_of(grown.write) } };
 }
 
 enum throughput_spent throughput_spent(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
@@ -31,10 +33,12 @@ enum throughput_spent throughput_spent(struct store *s, const struct table *t, c
 	if (!throughput_limited(s, t, x, use))
 		return SPENT_NONE;
 	uint64_t ms = clock_ms(&s->clock);
-	uint32_t rate = throughput_limit(t, x)->rate[use];
+	uint32_t rate = throughput_limit(t, x)->rate[use], warm = throughput_warm(s, t, x, use), second = (uint32_t)(ms / 1000);
 
-	if (rate != 0 && bucket_level(&throughput_meter(t, x)->bucket[use], bucket_saving(rate), (uint32_t)(ms / 1000)) <= 0)
+	if (rate != 0 && bucket_level(&throughput_meter(t, x)->bucket[use], bucket_saving(rate), second) <= 0)
 		return SPENT_ALL;
+	if (warm != 0 && bucket_level(&throughput_meter(t, x)->warm[use], bucket_passing(warm), second) <= 0)
+		return SPENT_WARM;
 	if (!throughput_by_partition(s, t))
 		return SPENT_NONE;
 	const struct heat *h = partition_heat(throughput_parts(t, x), hash);
@@ -48,11 +52,16 @@ enum throughput_spent throughput_behind(struct store *s, const struct table *t, 
 	if (!throughput_limited(s, t, x, METER_WRITE))
 		return SPENT_NONE;
 	uint64_t ms = clock_ms(&s->clock);
-	uint32_t rate = throughput_limit(t, x)->rate[METER_WRITE], each = s->partition_rate[METER_WRITE];
+	uint32_t rate = throughput_limit(t, x)->rate[METER_WRITE], warm = throughput_warm(s, t, x, METER_WRITE);
+	uint32_t each = s->partition_rate[METER_WRITE], second = (uint32_t)(ms / 1000);
+	struct meter *m = throughput_meter(t, x);
 
-	if (rate != 0 && bucket_level(&throughput_meter(t, x)->bucket[METER_WRITE], bucket_saving(rate), (uint32_t)(ms / 1000))
+	if (rate != 0 && bucket_level(&m->bucket[METER_WRITE], bucket_saving(rate), second)
 			+ (int64_t)rate * seconds < (int64_t)owed)
 		return SPENT_ALL;
+	if (warm != 0 && bucket_level(&m->warm[METER_WRITE], bucket_passing(warm), second)
+			+ (int64_t)warm * seconds < (int64_t)owed)
+		return SPENT_WARM;
 	if (!throughput_by_partition(s, t))
 		return SPENT_NONE;
 	const struct heat *h = partition_heat(throughput_parts(t, x), hash);
@@ -64,10 +73,12 @@ enum throughput_spent throughput_behind(struct store *s, const struct table *t, 
 static void take(struct store *s, const struct table *t, const struct table_index *x, struct heat *h, enum meter_use use,
 	uint64_t halves, uint64_t ms)
 {
-	uint32_t rate = throughput_limit(t, x)->rate[use];
+	uint32_t rate = throughput_limit(t, x)->rate[use], warm = throughput_warm(s, t, x, use);
 
 	if (rate != 0)
 		bucket_take(&throughput_meter(t, x)->bucket[use], bucket_saving(rate), (uint32_t)(ms / 1000), halves);
+	if (warm != 0)
+		bucket_take(&throughput_meter(t, x)->warm[use], bucket_passing(warm), (uint32_t)(ms / 1000), halves);
 	if (throughput_by_partition(s, t))
 		bucket_take(&h->use[use].bucket, heat_law(s->partition_rate[use]), (uint32_t)ms, halves * 1000);
 }
@@ -95,9 +106,12 @@ void throughput_charge_page(struct store *s, const struct table *t, const struct
 
 static void settle(struct meter *m, const struct throughput *limit, uint32_t second)
 {
-	for (unsigned use = 0; use < METER_USES; use++)
+	for (unsigned use = 0; use < METER_USES; use++) {
 		if (limit->rate[use] != 0)
 			bucket_take(&m->bucket[use], bucket_saving(limit->rate[use]), second, 0);
+		if (limit->warm[use] != 0)
+			bucket_take(&m->warm[use], bucket_passing(limit->warm[use]), second, 0);
+	}
 }
 
 void throughput_settle(struct store *s, const struct table *t)
@@ -115,7 +129,7 @@ void throughput_settle(struct store *s, const struct table *t)
 static void put_reason_name(struct buf *text, const struct table *t, const struct table_index *x, enum meter_use use,
 	enum throughput_spent spent)
 {
-	const char *why = spent == SPENT_PARTITION ? "KeyRange" : t->on_demand ? "MaxOnDemand" : "Provisioned";
+	const char *why = spent != SPENT_ALL ? "KeyRange" : t->on_demand ? "MaxOnDemand" : "Provisioned";
 
 	buf_printf(text, "%s%s%sThroughputExceeded", x != NULL ? "Index" : "Table", use == METER_READ ? "Read" : "Write", why);
 }

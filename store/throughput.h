@@ -7,7 +7,8 @@
  * that has no write capacity left falls behind first, and holds its table's writes up when it is too far behind (propagation.h).
  * A partition (partition.h) has a limit of its own, which nothing exceeds (heat.h). Below it, the whole of a table's throughput
  * can be used on any of its keys: that is adaptive capacity, which boosts a partition at once. What is read or written needs
- * something left of both. Partitions of on-demand tables are limited if capacity is to be as the service has it.
+ * something left of both. If capacity is to be as the service has it, partitions of on-demand tables are limited
+ * too, and so is what such a table serves at all, by how it has grown (growth.h).
  *
  * P1. What is refused has changed nothing and costs nothing.
  * P2. A page of a Query or Scan that is admitted is read whole, and paid for afterwards; a Scan's by the partition where it began.
@@ -23,8 +24,9 @@
 
 #include "store/store_int.h"
 
-/* Limits from a ProvisionedThroughput and an OnDemandThroughput (each may be absent), whichever the billing mode heeds. */
-struct throughput throughput_of(bool on_demand, struct slice provisioned, struct slice maximum);
+/* Limits from a ProvisionedThroughput, an OnDemandThroughput and a WarmThroughput (each may be absent), as the billing mode
+ * heeds them. */
+struct throughput throughput_of(bool on_demand, struct slice provisioned, struct slice maximum, struct slice warm);
 
 /* The limits and the meter of what is read or written: a global index has its own. */
 static inline const struct throughput *throughput_limit(const struct table *t, const struct table_index *x)
@@ -48,6 +50,12 @@ static inline bool throughput_by_partition(const struct store *s, const struct t
 	return s->capacity == CAPACITY_AWS || (s->capacity == CAPACITY_DECLARED && !t->on_demand);
 }
 
+/* What is sure to be served on demand; 0 = no limit. */
+static inline uint32_t throughput_warm(const struct store *s, const struct table *t, const struct table_index *x, enum meter_use use)
+{
+	return s->capacity == CAPACITY_AWS ? throughput_limit(t, x)->warm[use] : 0;
+}
+
 /* Is there anything to hold this use to? */
 static inline bool throughput_limited(const struct store *s, const struct table *t, const struct table_index *x, enum meter_use use)
 {
@@ -57,7 +65,7 @@ static inline bool throughput_limited(const struct store *s, const struct table 
 /* x: the index that is read or written, or NULL. hash: of the partition key there; a Scan's, where its page begins. */
 
 /* Whose throughput is used up. */
-enum throughput_spent { SPENT_NONE, SPENT_ALL, SPENT_PARTITION };
+enum throughput_spent { SPENT_NONE, SPENT_ALL, SPENT_WARM, SPENT_PARTITION };
 enum throughput_spent throughput_spent(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
 	enum meter_use use);
 /* ERR_THROUGHPUT_EXCEEDED, or ERR_THROTTLING on demand, and a reason as the error's detail. */

@@ -1,4 +1,4 @@
-"""test_autoscaling - throughput follows the traffic, as a client and `dynax autoscaling` see it; minutes pass by POST /clock."""
+"""test_autoscaling - throughput follows the traffic, as clients and `dynax autoscaling` see it; minutes pass by POST /clock."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from daemon import BINARY, DataDirectory, Daemon
-from test_capacity import advance
+from test_capacity import advance, raw
 
 DYNAX = os.environ.get("DYNAX", os.path.join(os.path.dirname(BINARY), "dynax"))
 KB = "x" * 1024
@@ -112,3 +112,41 @@ def refusing():
 def test_options_are_for_autoscaling(refusing):
     done = subprocess.run([DYNAX, "scan", "tab", "--off", "--endpoint", "%s:%d" % refusing.msgpack], capture_output=True, text=True)
     assert done.returncode == 2 and "--off is for autoscaling" in done.stderr
+
+
+def test_on_demand_as_the_service_has_it():
+    """A new on-demand table gives 12,000 reads a second, and not more; what it was asked for in advance, it gives too."""
+    with Daemon("--test-clock", "--capacity", "aws", "--partition-rcu", "1000000", "--query-cache", "0") as daemon:
+        client = daemon.client()
+        client.create_table(TableName="tab", KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"},
+                                                        {"AttributeName": "sk", "KeyType": "RANGE"}], BillingMode="PAY_PER_REQUEST",
+                            AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"},
+                                                  {"AttributeName": "sk", "AttributeType": "S"}])
+        for i in range(5):
+            client.put_item(TableName="tab", Item={"pk": {"S": "a"}, "sk": {"S": str(i)}, "v": {"S": KB * 200}})
+        query = {"TableName": "tab", "Select": "COUNT", "ConsistentRead": True, "ReturnConsumedCapacity": "TOTAL",
+                 "KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": {"S": "a"}}}
+
+        def read():
+            """Units until it is refused, and the refusal."""
+            used = 0
+            while used < 50000:
+                try:
+                    used += client.query(**query)["ConsumedCapacity"]["CapacityUnits"]
+                except client.exceptions.ClientError as refused:
+                    return used, refused.response
+            return used, None
+
+        used, refused = read()
+        assert 12000 <= used < 12300
+        assert refused["Error"]["Code"] == "ThrottlingException"
+        assert refused["Error"]["Message"].startswith("Throughput exceeds the current capacity of your table or index. ")
+        advance(daemon, 60)
+        assert 11700 < read()[0] < 12300
+        assert raw(daemon, "UpdateTable", TableName="tab", WarmThroughput={"ReadUnitsPerSecond": 20000})[0] == 200
+        status, table = raw(daemon, "DescribeTable", TableName="tab")
+        assert table["Table"]["WarmThroughput"] == {"ReadUnitsPerSecond": 20000, "WriteUnitsPerSecond": 4000, "Status": "ACTIVE"}
+        advance(daemon, 60)
+        assert 19700 < read()[0] < 20300
+        status, answer = raw(daemon, "Query", **query)
+        assert (status, answer["throttlingReasons"][0]["reason"]) == (400, "TableReadKeyRangeThroughputExceeded")

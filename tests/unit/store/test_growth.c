@@ -1,4 +1,4 @@
-/* test_growth - what on-demand tables are sure to serve grows with their traffic (G1 to G3), against a plain model. */
+/* test_growth - what on-demand tables are sure to serve grows with their traffic (G1 to G4), against a plain model. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +100,77 @@ Test(growth, of_the_service_alone)
 	fixture_free(fx);
 }
 
+/* ---- what is refused ---- */
+
+/* Partitions do not stand in the way. */
+static struct fixture *without_partitions(enum capacity_mode mode)
+{
+	return fixture_with(&(struct store_opts){ .still_clock = true, .capacity = mode, .partition_wcu = 1000000,
+		.partition_rcu = 1000000 });
+}
+
+/* Operations of so many half units that pass, of `wanted`. */
+static unsigned pass(struct fixture *fx, bool index, enum meter_use use, uint64_t halves, unsigned wanted)
+{
+	struct store_reader *r = fixture_reader(fx);
+	const struct table *t = store_table(r, SLICE_LIT("tab"));
+	const struct table_index *x = index ? &t->index[0] : NULL;
+	unsigned n = 0;
+
+	for (; n < wanted && throughput_admit(fixture_store(fx), t, x, 0, use, NULL) == ERR_OK; n++)
+		throughput_charge(fixture_store(fx), t, x, 0, use, halves);
+	store_reader_quiesce(r);
+	return n;
+}
+
+Test(growth, limit)
+{
+	struct fixture *fx = without_partitions(CAPACITY_AWS);
+	const uint64_t unit = CAPACITY_HALVES;
+
+	create(fx);
+	cr_assert_eq(pass(fx, false, METER_WRITE, 400 * unit, 1000), 10);
+	struct outcome o = run(fx, "PutItem", "{'TableName':'tab','Item':{'pk':{'S':'a'}}}");
+
+	cr_assert_eq(o.code, ERR_THROTTLING);
+	cr_assert_str_eq(o.text, "Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling "
+		"your table or index so please try again shortly. If exceptions persist, check if you have a hot key: "
+		"https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html");
+	cr_assert(strstr(o.json, "\"reason\":\"TableWriteKeyRangeThroughputExceeded\"") != NULL, "%s", o.json);
+	cr_assert_eq(pass(fx, false, METER_READ, 100 * unit, 1000), 120);
+	cr_assert_eq(pass(fx, true, METER_READ, 100 * unit, 1000), 120, "an index has its own");
+	store_clock_advance(fixture_store(fx), 10000);
+	cr_assert_eq(pass(fx, false, METER_WRITE, unit, 10000), 4000, "nothing is saved");
+	ok(fx, "UpdateTable", "{'TableName':'tab','WarmThroughput':{'WriteUnitsPerSecond':9000}}", NULL);
+	cr_assert_eq(pass(fx, false, METER_WRITE, unit, 10000), 0);
+	store_clock_advance(fixture_store(fx), 1000);
+	cr_assert_eq(pass(fx, false, METER_WRITE, unit, 10000), 9000);
+	fixture_free(fx);
+}
+
+Test(growth, no_limit_as_declared)
+{
+	struct fixture *fx = without_partitions(CAPACITY_DECLARED);
+
+	create(fx);
+	cr_assert_eq(pass(fx, false, METER_WRITE, 400 * CAPACITY_HALVES, 1000), 1000);
+	ok(fx, "PutItem", "{'TableName':'tab','Item':{'pk':{'S':'a'}}}", NULL);
+	fixture_free(fx);
+}
+
+/* A maximum below it holds too, with its own text. */
+Test(growth, maximum)
+{
+	struct fixture *fx = without_partitions(CAPACITY_AWS);
+
+	create(fx);
+	ok(fx, "UpdateTable", "{'TableName':'tab','OnDemandThroughput':{'MaxWriteRequestUnits':10}}", NULL);
+	cr_assert_eq(pass(fx, false, METER_WRITE, CAPACITY_HALVES, 10000), 3000, "with its burst");
+	fails(fx, "PutItem", "{'TableName':'tab','Item':{'pk':{'S':'a'}}}", ERR_THROTTLING,
+		"Throughput exceeds the maximum OnDemandThroughput configured on table or index");
+	fixture_free(fx);
+}
+
 /* ---- random traffic ---- */
 
 enum { MODEL_MINUTES = 400 };
@@ -152,5 +223,45 @@ Test(growth, random_traffic)
 		before = u.write;
 	}
 	cr_assert_gt(grown, 3, "%u", grown);
+	fixture_free(fx);
+}
+
+/* In no second passes more than twice the peak of half an hour ago, and one operation; and that much does, if it is asked for. */
+Test(growth, random_demand)
+{
+	static uint64_t halves[MODEL_MINUTES + 1];
+	unsigned rnd = seed(), minute = 0, refused = 0;
+	struct fixture *fx = without_partitions(CAPACITY_AWS);
+	uint64_t before = WRITES_FIRST * CAPACITY_HALVES;
+	int64_t peak = 0;
+
+	create(fx);
+	store_clock_advance(fixture_store(fx), 60000 - clock_ms(&fixture_store(fx)->clock) % 60000);
+	while (minute < 150) {
+		uint64_t limit = (uint64_t)model_served(halves, minute, WRITES_FIRST) * CAPACITY_HALVES;
+
+		for (unsigned second = 0; second < 60; second += 20) {
+			uint64_t cost = 1 + (uint64_t)rand_r(&rnd) % 800;
+			unsigned wanted = (unsigned)((uint64_t)rand_r(&rnd) % (3 * limit) / cost) + 1;
+			unsigned passed = pass(fx, false, METER_WRITE, cost, wanted);
+
+			/* What has just grown gives more from the next second on. */
+			cr_assert(passed == wanted || passed * cost >= (second == 0 ? before : limit), "minute %u, second %u: %u of %u, cost %llu", minute, second, passed, wanted, (unsigned long long)cost);
+			cr_assert_lt(passed * cost, limit + cost, "minute %u: %llu, not %llu", minute, (unsigned long long)(passed * cost),
+				(unsigned long long)limit);
+			halves[minute] += passed * cost;
+			refused += passed < wanted;
+			/* The next nineteen seconds at nine tenths of the limit, paid for when they have passed. */
+			consume(fx, false, METER_WRITE, 19 * limit * 9 / 10);
+			halves[minute] += 19 * limit * 9 / 10;
+			store_clock_advance(fixture_store(fx), 20000);
+		}
+		minute++;
+		before = limit;
+		peak = served(fx, false).write;
+		cr_assert_eq(peak, model_served(halves, minute, WRITES_FIRST));
+	}
+	cr_assert_gt(refused, 20, "%u", refused);
+	cr_assert_gt(peak, 2 * WRITES_FIRST, "%lld", (long long)peak);
 	fixture_free(fx);
 }
