@@ -1,11 +1,11 @@
-/* stream_cost - what a write puts into the log, and what CPU time it takes, by what follows the table: a stream with each view
- * type, indexes, time to live.
+/* stream_cost - what a write puts into the log, and what CPU time it takes, by what follows the table: a stream with each
+ * view type, indexes, time to live.
  *
  *    build/bench/stream_cost [BYTES]        of an item's filler, 100 by default
  *
- * Whole items are put in the place of others, 64 in flight, without a disk. The log's bytes are those of its records, as a reader
- * of the log sees them: without batch headers and padding. CPU time is the process', so with everything else that a write costs;
- * the least of some rounds. An index that follows in transactions of its own is waited for. */
+ * Whole items are put in the place of others, 64 in flight, without a disk. The log's bytes are those of its records, as a
+ * reader of the log sees them: without batch headers and padding. CPU time is the process', so with everything else that a
+ * write costs; the least of some rounds. An index that follows in transactions of its own is waited for. */
 #include "bench/requests.h"
 #include "store/engine/log_format.h"
 #include "store/store_int.h"

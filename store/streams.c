@@ -146,7 +146,8 @@ static enum err begin_shards(struct write_txn *t, uint32_t stream, const struct 
 	return rc;
 }
 
-enum err stream_open(struct write_txn *t, const struct record *spec, uint32_t table, struct catalog_facts *facts, struct fault *f)
+enum err stream_open(struct write_txn *t, const struct record *spec, uint32_t table, struct catalog_facts *facts,
+	struct fault *f)
 {
 	struct stream s = { .table = control_table_name(record_str(spec, CreateTableInput_TableName)),
 		.schema = spec->m[CreateTableInput_KeySchema], .view = stream_view_of(spec),
@@ -217,7 +218,8 @@ static enum err write_children(struct write_txn *t, uint32_t stream, const struc
 }
 
 /* In the place of open shard i, two: with ids from `id` on, the second from the hash `at` on. */
-static enum err replace_open(struct arena *a, struct catalog_facts *facts, unsigned i, uint32_t id, uint64_t at, struct fault *f)
+static enum err replace_open(struct arena *a, struct catalog_facts *facts, unsigned i, uint32_t id, uint64_t at,
+	struct fault *f)
 {
 	struct stream_shard *open = arena_alloc(a, (facts->shards + 1) * sizeof *open);
 
@@ -232,7 +234,8 @@ static enum err replace_open(struct arena *a, struct catalog_facts *facts, unsig
 	return ERR_OK;
 }
 
-enum err stream_split(struct write_txn *t, const struct catalog_table *ct, struct catalog_facts *facts, uint64_t at, struct fault *f)
+enum err stream_split(struct write_txn *t, const struct catalog_table *ct, struct catalog_facts *facts, uint64_t at,
+	struct fault *f)
 {
 	unsigned i = shard_at(facts, at);
 	struct stream s;

@@ -94,13 +94,13 @@ static inline bool shard_lives(const struct shard *s, uint64_t horizon)
 
 /* ---- writing ---- */
 
-/* A new stream for the table of this CreateTableInput, which has the partitions of facts->row: sets its label and its shards. */
-enum err stream_open(struct write_txn *t, const struct record *spec, uint32_t table, struct catalog_facts *facts, struct fault *f)
-	__attribute__((warn_unused_result));
-/* A partition of the table is cut at the hash: so is the shard of its stream, if it has one. facts: the table's, as they become;
- * a shard that began in this same transaction cannot be split in it. */
-enum err stream_split(struct write_txn *t, const struct catalog_table *ct, struct catalog_facts *facts, uint64_t at, struct fault *f)
-	__attribute__((warn_unused_result));
+/* A new stream for the table of this CreateTableInput, which has the partitions of facts->row: sets label and shards. */
+enum err stream_open(struct write_txn *t, const struct record *spec, uint32_t table, struct catalog_facts *facts,
+	struct fault *f) __attribute__((warn_unused_result));
+/* A partition of the table is cut at the hash: so is the shard of its stream, if it has one. facts: the table's, as they
+ * become; a shard that began in this same transaction cannot be split in it. */
+enum err stream_split(struct write_txn *t, const struct catalog_table *ct, struct catalog_facts *facts, uint64_t at,
+	struct fault *f) __attribute__((warn_unused_result));
 enum err stream_close(struct write_txn *t, const struct catalog_table *ct, struct fault *f) __attribute__((warn_unused_result));
 /* Record a change that op has made: op->old became op->new. */
 void stream_record(struct write_txn *t, const struct catalog_table *ct, const struct item_op *op);

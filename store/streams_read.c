@@ -10,8 +10,8 @@ enum { RECORDS_MAX = 1000, PAGE_BYTES = 1 << 20, EVENT_ID_TEXT = 33 };
 
 /* ---- GetShardIterator ---- */
 
-static enum err find_shard(struct store_reader *r, struct view *v, const struct stream *s, struct slice text, struct shard *shard,
-	struct fault *f)
+static enum err find_shard(struct store_reader *r, struct view *v, const struct stream *s, struct slice text,
+	struct shard *shard, struct fault *f)
 {
 	char id[SHARD_ID_TEXT];
 	uint32_t number;
@@ -149,7 +149,8 @@ static void event_id(struct slice key, char out[EVENT_ID_TEXT])
 	snprintf(out, EVENT_ID_TEXT, "%016" PRIx64 "%016" PRIx64, (uint64_t)h.high64, (uint64_t)h.low64);
 }
 
-static void put_record(struct buf *b, const struct store *s, struct slice key, const struct stream_change *c, enum stream_view view)
+static void put_record(struct buf *b, const struct store *s, struct slice key, const struct stream_change *c,
+	enum stream_view view)
 {
 	static const char *const event[] = { "INSERT", "MODIFY", "REMOVE" };
 	char id[EVENT_ID_TEXT];
@@ -271,7 +272,8 @@ static enum err read_request(struct store_reader *r, const struct request *req, 
 	return ERR_OK;
 }
 
-static enum err put_page(struct page *p, struct shard_iterator it, bool closed, struct arena *a, struct buf *out, struct fault *f)
+static enum err put_page(struct page *p, struct shard_iterator it, bool closed, struct arena *a, struct buf *out,
+	struct fault *f)
 {
 	unsigned n = 0;
 	size_t at = record_begin(out);

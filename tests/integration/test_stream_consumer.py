@@ -34,7 +34,7 @@ def key(name):
 class Writer:
     """Owns some items and changes them at random; remembers what was acknowledged, and what was on its way at the end.
 
-    A change is (name, image), image None where the item goes. Those of a transaction happen together, those of a batch alone."""
+    A change is (name, image), image None where the item goes. Those of a transaction happen together, of a batch alone."""
 
     def __init__(self, number, seed):
         self.prefix = f"w{number}-"

@@ -1,4 +1,4 @@
-/* test_streams_shards - shards follow partitions: lineage as DescribeStream tells it, ends, ageing, and a consumer that walks it. */
+/* test_streams_shards - shards follow partitions: lineage, ends, ageing, and a consumer that walks it. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,12 +275,12 @@ struct model {
 	unsigned value[KEYS][EVENTS], n[KEYS];
 };
 
-/* Walks the tree of shards as the Kinesis Client Library does: a child when its parent is finished. It keeps where it is in each. */
+/* Walks the tree of shards as the Kinesis Client Library does: a child when its parent is finished. */
 struct consumer {
 	struct followed *stream;
 	struct {
 		struct told told;
-		char checkpoint[SEQUENCE_TEXT];          /* empty: none */
+		char checkpoint[SEQUENCE_TEXT];          /* where it is; empty: none */
 		bool done;
 	} shard[SHARDS];
 	unsigned shards;
