@@ -200,8 +200,8 @@ def test_every_change_once_in_order():
             again = Consumer(streams, arn)
             told_again = by_name(again.drain())        # time to live may have gone on
             assert all(told_again[name][:len(told[name])] == told[name] for name in told)
-            shards = list(again.describe(limit=3))
-            assert {s["ShardId"] for s in shards} == set(leases) == set(again.leases)
+            shards = [s["ShardId"] for s in again.describe(limit=3)]
+            assert len(shards) == len(set(shards)) and set(leases) <= set(shards)    # there may be more by now
     ended = sum(lease.checkpoint == END for lease in leases.values())
     print(f"{len(records)} records, {len(leases)} shards, {ended} ended, {expired} iterators expired")
     assert len({r["eventID"] for r in records}) == len(records) > 200
