@@ -18,9 +18,9 @@ SERVICE = {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}
 OPTIONS = ("--ttl-interval", "20", "--partition-bytes", "4000", "--test-clock")
 
 
-def create(ddb):
+def create(ddb, **billing):
     table = ddb.create_table(
-        TableName=TABLE, BillingMode="PAY_PER_REQUEST", KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+        TableName=TABLE, **billing or {"BillingMode": "PAY_PER_REQUEST"}, KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
         StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"})["TableDescription"]
     ddb.update_time_to_live(TableName=TABLE, TimeToLiveSpecification={"Enabled": True, "AttributeName": "ttl"})
@@ -156,6 +156,10 @@ def by_name(records):
     return told
 
 
+def advance(daemon, seconds):
+    urllib.request.urlopen(urllib.request.Request(f"{daemon.admin_url}/clock?advance={seconds}", method="POST")).close()
+
+
 def follow(daemon, arn, leases, dice, seconds):
     """Read for a while, in pages of any size; consumers take over from each other, and half-way all iterators expire.
     Gives the records, and how many iterators had expired."""
@@ -169,7 +173,7 @@ def follow(daemon, arn, leases, dice, seconds):
             continue
         if not late and time.monotonic() > start + seconds / 2:
             late = True
-            urllib.request.urlopen(urllib.request.Request(f"{daemon.admin_url}/clock?advance=901", method="POST")).close()
+            advance(daemon, 901)
     return records, sum(c.expired for c in consumers)
 
 
@@ -207,3 +211,43 @@ def test_every_change_once_in_order():
     assert len({r["eventID"] for r in records}) == len(records) > 200
     assert ended > 5 and expired > 0
     assert any("userIdentity" in r for r in records)
+
+
+def put(ddb, name, version):
+    """Whether it passed."""
+    try:
+        ddb.put_item(TableName=TABLE, Item={**key(name), "v": {"N": str(version)}})
+        return True
+    except ddb.exceptions.ProvisionedThroughputExceededException:
+        return False
+
+
+def roots(leases):
+    return [lease for lease in leases.values() if lease.parent is None]
+
+
+def test_heat():
+    """A table begins with a shard for each of its partitions; a hot key gets a partition of its own, and so a shard."""
+    written = {name: [] for name in ("hot", "a", "b", "c", "d")}
+    records = []
+    with Daemon("--test-clock", "--partition-wcu", "10") as d:
+        ddb = d.client()
+        arn = create(ddb, ProvisionedThroughput={"ReadCapacityUnits": 100, "WriteCapacityUnits": 40})
+        consumer = Consumer(d.client("dynamodbstreams"), arn)
+        consumer.discover()
+        assert len(roots(consumer.leases)) == len(consumer.leases) == 4
+        for second in range(60):
+            for number, name in enumerate(["a", "b", "c", "d"] + ["hot"] * 12, start=second * 100):
+                if put(ddb, name, number):
+                    written[name].append(number)
+            advance(d, 1)
+            records += consumer.step()
+            if len(consumer.leases) == 8:              # two cuts, before the key and behind it
+                break
+            time.sleep(0.01)
+        records += consumer.drain()
+        assert len(consumer.leases) == 8 and len(roots(consumer.leases)) == 4
+        assert sum(lease.checkpoint == END for lease in consumer.leases.values()) == 2
+        told = by_name(records)
+        for name in written:
+            assert [int(r["dynamodb"]["NewImage"]["v"]["N"]) for r in told[name]] == written[name], name
