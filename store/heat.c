@@ -34,8 +34,8 @@ void heat_unref(struct heat **h)
 
 /* ---- sampling ---- */
 
-/* Distances between samples are random, every half units in the mean (H2): from 1 to 2 * every - 1. */
-static uint32_t next_distance(uint32_t every)
+/* xorshift32 */
+uint32_t heat_random(void)
 {
 	static _Thread_local uint32_t random;
 
@@ -44,21 +44,27 @@ static uint32_t next_distance(uint32_t every)
 	random ^= random << 13;
 	random ^= random >> 17;
 	random ^= random << 5;
-	return 1 + random % (2 * every - 1);
+	return random;
 }
 
-unsigned heat_account(enum meter_use use, uint64_t halves, uint32_t every)
+/* Distances between samples are random, every half units in the mean (H2): from 1 to 2 * every - 1. */
+static uint32_t next_distance(uint32_t every)
 {
-	static _Thread_local uint64_t left[METER_USES]; /* until the next sample */
+	return 1 + heat_random() % (2 * every - 1);
+}
+
+_Thread_local uint64_t heat_left[METER_USES];
+
+unsigned heat_draw(enum meter_use use, uint64_t halves, uint32_t every)
+{
+	uint64_t left = heat_left[use] != 0 ? heat_left[use] : next_distance(every);
 	unsigned n = 0;
 
-	if (left[use] == 0) /* a new thread */
-		left[use] = next_distance(every);
-	for (; halves >= left[use]; n++) {
-		halves -= left[use];
-		left[use] = next_distance(every);
+	for (; halves >= left; n++) {
+		halves -= left;
+		left = next_distance(every);
 	}
-	left[use] -= halves;
+	heat_left[use] = left - halves;
 	return n;
 }
 

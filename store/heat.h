@@ -53,11 +53,23 @@ static inline struct bucket_law heat_law(uint32_t rate)
  * nothing beside the operations. */
 static inline uint32_t heat_every(uint32_t rate)
 {
-	return rate >= 256 ? 16 : rate >= 16 ? rate / 16 : 1;
+	return rate >= 512 ? 32 : rate >= 16 ? rate / 16 : 1;
 }
 
+/* A number that follows no pattern of the requests; the calling thread's. */
+uint32_t heat_random(void);
+/* The calling thread's, until its next sample; 0 in the beginning. */
+extern _Thread_local uint64_t heat_left[METER_USES];
+unsigned heat_draw(enum meter_use use, uint64_t halves, uint32_t every);
+
 /* The calling thread has consumed half units: how many samples, `every` half units each, fall on them. */
-unsigned heat_account(enum meter_use use, uint64_t halves, uint32_t every);
+static inline unsigned heat_account(enum meter_use use, uint64_t halves, uint32_t every)
+{
+	if (halves >= heat_left[use])
+		return heat_draw(use, halves, every);
+	heat_left[use] -= halves;
+	return 0;
+}
 /* Note samples, with what they stand for, at a second of the store's clock. */
 void heat_sample(struct heat *h, enum meter_use use, uint64_t hash, unsigned samples, uint32_t every, uint32_t second);
 void heat_refuse(struct heat *h, enum meter_use use, uint32_t second);

@@ -11,6 +11,7 @@
  * Items are written to the answer as they are found; what stands before them in the record is put in at the end. */
 
 #include "protocol/messages.h"
+#include "store/heat.h"
 #include "store/keycode.h"
 #include "store/query_int.h"
 #include "store/throughput.h"
@@ -36,7 +37,7 @@ struct page {
 	size_t shard_bytes[SHARDS];  /* the same by physical partition, of a Scan (Q3) */
 	unsigned shard_first, shard_end;
 	uint64_t hash;               /* of the Query's partition key; where the Scan's page begins */
-	uint64_t spot;               /* of the last entry evaluated */
+	uint64_t spot;               /* of a Scan: of any entry that it has read */
 	uint64_t fetched;            /* cost of items fetched beside index entries, halves */
 	bool more;                   /* stopped before the end of the range */
 };
@@ -117,11 +118,14 @@ static enum err walk(struct page *g, struct cursor *c, struct fault *f)
 		size_t before = g->entry_bytes;
 
 		rc = evaluate(g, value, f);
-		g->spot = keycode_hash_in(key);
-		g->shard_bytes[shard_of(g->spot)] += g->entry_bytes - before;
+		uint64_t hash = keycode_hash_in(key);
+
+		g->shard_bytes[shard_of(hash)] += g->entry_bytes - before;
+		if (g->q->scan && heat_random() % g->scanned == 0)
+			g->spot = hash;
 		if (rc == ERR_OK && full(g)) {
 			g->more = true;
-			g->shard_end = shard_of(g->spot) + 1;
+			g->shard_end = shard_of(hash) + 1;
 			break;
 		}
 		if (rc == ERR_OK)

@@ -93,7 +93,7 @@ static inline enum err throughput_admit(struct store *s, const struct table *t, 
 enum throughput_spent throughput_behind(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
 	uint64_t owed, uint32_t seconds);
 
-/* spot: the hash that the load is put down to (heat.h): of a Scan's page, of the last entry that it read. */
+/* spot: the hash that the load is put down to (heat.h): of a Scan's page, any that it has read. */
 void throughput_charge_page(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, uint64_t spot,
 	enum meter_use use, uint64_t halves);
 

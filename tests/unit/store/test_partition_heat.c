@@ -425,6 +425,34 @@ Test(partition_heat, a_hot_key_is_isolated)
 	fixture_free(fx);
 }
 
+/* The load of a Scan lies on all that it reads. */
+Test(partition_heat, scans)
+{
+	struct fixture *fx = open_store(CAPACITY_DECLARED);
+
+	create_provisioned(fx, 3 * RCU, WCU);
+	struct shown *s = show(fx);
+
+	cr_assert_eq(s->n, 3);
+	for (unsigned i = 0; i < 50; i++) {
+		cr_assert_eq(put(fx, key_in(s->part[0].first, s->part[0].last, i)).code, ERR_OK);
+		if (i % 8 == 7)
+			pass_second(fx);
+	}
+	for (unsigned second = 0; second < HEAT_TEST_SECONDS; second++) {
+		unsigned passed = 0;
+
+		for (unsigned i = 0; i < 2 * RCU + 10; i++)
+			passed += run(fx, "Scan", "{'TableName':'tab','Segment':0,'TotalSegments':3}").code == ERR_OK;
+		cr_assert_eq(passed, 2 * RCU);
+		pass_second(fx);
+	}
+	s = await_parts(fx, 4);
+	cr_assert(s->part[0].entries >= 10 && s->part[1].entries >= 10, "%llu and %llu", (unsigned long long)s->part[0].entries,
+		(unsigned long long)s->part[1].entries);
+	fixture_free(fx);
+}
+
 /* A burst is not enough; nor is what the table refuses. */
 Test(partition_heat, no_cut_without_cause)
 {
