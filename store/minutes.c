@@ -13,23 +13,50 @@ static void begin(struct minutes *m, uint64_t minute)
 	}
 }
 
+/* Of what has come since the last look, what had come until `end`, if it came evenly until `second`. */
+static uint64_t until(const struct minutes *m, uint64_t came, uint64_t end, uint64_t second)
+{
+	return end >= second ? came : came * (end - m->second) / (second - m->second);
+}
+
+/* Put what has come down to the minutes since the last look. More of them than are kept are not gone through. */
+static void spread(struct minutes *m, const uint64_t came[MINUTES_USES], uint64_t second)
+{
+	uint64_t last = second / MINUTE_S, done[MINUTES_USES] = { 0 };
+
+	for (;;) {
+		for (unsigned use = 0; use < MINUTES_USES; use++) {
+			uint64_t sum = until(m, came[use], (m->now + 1) * MINUTE_S, second);
+
+			m->used[use][m->now % MINUTES_KEPT] += sum - done[use];
+			done[use] = sum;
+		}
+		if (m->now >= last)
+			return;
+		uint64_t next = last - m->now > MINUTES_KEPT + 1 ? last - MINUTES_KEPT : m->now + 1;
+
+		for (unsigned use = 0; next != m->now + 1 && use < MINUTES_USES; use++)
+			done[use] = until(m, came[use], next * MINUTE_S, second);
+		begin(m, next);
+		m->now = next;
+	}
+}
+
 void minutes_look(struct minutes *m, const uint64_t used[MINUTES_USES], uint64_t second)
 {
-	uint64_t minute = second / MINUTE_S, from;
+	uint64_t came[MINUTES_USES];
 
 	if (!m->begun) {
 		m->begun = true;
-		m->first = m->now = m->judged = minute;
+		m->second = second;
+		m->first = m->now = m->judged = second / MINUTE_S;
 	}
 	for (unsigned use = 0; use < MINUTES_USES; use++) {
-		m->used[use][m->now % MINUTES_KEPT] += used[use] - m->seen[use];
+		came[use] = used[use] - m->seen[use];
 		m->seen[use] = used[use];
 	}
-	from = minute > m->now + MINUTES_KEPT ? minute - MINUTES_KEPT : m->now;
-	while (from < minute)
-		begin(m, ++from);
-	if (minute > m->now)
-		m->now = minute;
+	spread(m, came, second);
+	m->second = second;
 }
 
 bool minutes_next(struct minutes *m, bool wanted)

@@ -2,10 +2,9 @@
  *
  *    totals of its meter --look--> | ... | 58 | 59 | the minute that runs |        a ring of MINUTES_KEPT
  *
- * T1. What has come since the look before belongs to the minute of that look. The keeper looks every few seconds, and whoever
- *     moves a clock that stands still looks before he does: then nothing is counted in a minute that is not its own.
- * T2. Minutes in which nobody looked have nothing.
- * T3. They begin anew when the process starts, with the minute that runs.
+ * T1. What has come between two looks is put down to the minutes between them, evenly. The keeper looks every few seconds, and
+ *     whoever moves a clock that stands still looks before he does: then nothing is counted in a minute that is not its own.
+ * T2. They begin anew when the process starts, with the minute that runs.
  *
  * Threads: those of one meter under the store's lock for minutes, or in the hands of one thread. */
 #ifndef DYNAX_STORE_MINUTES_H
@@ -20,6 +19,7 @@ enum { MINUTE_S = 60, MINUTES_KEPT = 31, MINUTES_USES = 2 };
 struct minutes {
 	bool begun;
 	uint64_t first, now;                            /* the first minute, and the one that runs: of the clock's seconds */
+	uint64_t second;                                /* of the last look */
 	uint64_t seen[MINUTES_USES];                    /* totals at the last look */
 	uint64_t used[MINUTES_USES][MINUTES_KEPT];      /* half units, by minute modulo MINUTES_KEPT */
 	uint64_t before[MINUTES_USES];                  /* the greatest of those that are kept no longer */

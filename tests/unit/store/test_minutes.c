@@ -1,4 +1,4 @@
-/* test_minutes - consumption by the minute (T1 to T3), against a list of all minutes. */
+/* test_minutes - consumption by the minute (T1, T2), against a list of all minutes. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +44,7 @@ Test(minutes, random)
 
 		total[use] += add;
 		of[use][minute] += add;
+		minutes_look(&m, total, second);
 		second += (uint64_t)rand_r(&rnd) % (rand_r(&rnd) % 10 == 0 ? 5000 : 50);
 		minutes_look(&m, total, second);
 		minute = second / MINUTE_S;
@@ -58,6 +59,32 @@ Test(minutes, random)
 			cr_assert_eq(m.before[use], greatest(of[use], minute - MINUTES_KEPT + 1, (unsigned)(minute - MINUTES_KEPT + 1 - first)));
 		cr_assert(!minutes_range(&m, use, minute + 2, n, &r));
 	}
+}
+
+/* Nobody has looked for a while: 150 in two minutes and a half, of which 20 seconds are in the first one. */
+Test(minutes, evenly)
+{
+	uint64_t total[MINUTES_USES] = { 0, 0 };
+	struct minutes m = { .begun = false };
+	struct minutes_range r;
+
+	minutes_look(&m, total, 6040);
+	total[1] = 150;
+	minutes_look(&m, total, 6040 + 150);
+	cr_assert(minutes_range(&m, 1, 101, 1, &r));
+	cr_assert_eq(r.most, 20);
+	cr_assert(minutes_range(&m, 1, 102, 1, &r));
+	cr_assert_eq(r.most, 60);
+	cr_assert(minutes_range(&m, 1, 103, 1, &r));
+	cr_assert_eq(r.most, 60);
+	cr_assert_eq(m.used[1][103 % MINUTES_KEPT], 10);
+	cr_assert_eq(m.used[0][102 % MINUTES_KEPT], 0);
+	/* And for a very long while: each of the minutes that are kept has its part. */
+	total[1] += 1000000;
+	minutes_look(&m, total, 6190 + 1000000);
+	cr_assert(minutes_range(&m, 1, m.now, MINUTES_KEPT - 1, &r));
+	cr_assert(r.least == 60 && r.most == 60, "%llu, %llu", (unsigned long long)r.least, (unsigned long long)r.most);
+	cr_assert_eq(m.before[1], 60);
 }
 
 /* Each minute that ends is judged once, in order; the oldest are passed over, and all of them if nobody cares. */
