@@ -138,6 +138,19 @@ static void put_cuts(void *arg, struct slice table, struct slice index, const st
 				SLICE_FMT(index), reason[why], m->cuts[why]);
 }
 
+static void put_limit(void *arg, struct slice table, struct slice index, const struct meter_totals *m)
+{
+	const struct units *u = arg;
+
+	for (unsigned use = 0; use < METER_USES; use++) {
+		if (m->limit[use] == 0)
+			continue;
+		buf_printf(u->out, "%s{table=\"%.*s\",index=\"%.*s\",use=\"%s\"}", u->name, SLICE_FMT(table), SLICE_FMT(index),
+			use_name[use]);
+		put_halves(u->out, m->limit[use]);
+	}
+}
+
 static void put_partitions(void *arg, struct slice table, struct slice index, const struct meter_totals *m)
 {
 	const struct units *u = arg;
@@ -159,6 +172,7 @@ static void meters(struct buf *out, struct backend *b)
 	put_meters(out, b, "dynax_consumed_units_total", "counter", "units that tables and global indexes have consumed", put_meter, false);
 	put_meters(out, b, "dynax_saved_read_units_total", "counter", "units of reads that the caches have answered", put_saved, false);
 	put_meters(out, b, "dynax_throttled_total", "counter", "operations refused for want of throughput", put_meter, true);
+	put_meters(out, b, "dynax_throughput_units", "gauge", "units a second that tables and global indexes may use", put_limit, false);
 	put_meters(out, b, "dynax_partitions", "gauge", "partitions of tables and global indexes", put_partitions, false);
 	put_meters(out, b, "dynax_partition_throttled_total", "counter", "operations refused because of one partition's limit",
 		put_refused_by_partition, true);

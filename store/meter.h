@@ -61,6 +61,7 @@ static inline void meter_save(struct meter *m, uint64_t halves)
 struct meter_totals {
 	uint64_t used[METER_USES], saved, refused[METER_USES], refused_by_partition[METER_USES], cuts[CUTS];
 	unsigned partitions;                             /* now: for those who know */
+	uint32_t limit[METER_USES];                      /* half units a second, the same; 0 = none */
 };
 void meter_sum(const struct meter *m, struct meter_totals *out);
 

@@ -133,13 +133,16 @@ void store_stats(struct store *s, struct store_stats *out)
 	catalog_leave(&s->catalog, &r);
 }
 
-static void tell_meter(store_meter_fn *fn, void *arg, struct slice table, struct slice index, const struct meter *m, unsigned partitions)
+/* x: the index that is told of, or NULL. */
+static void tell_meter(struct store *s, store_meter_fn *fn, void *arg, const struct table *t, const struct table_index *x)
 {
 	struct meter_totals sum;
 
-	meter_sum(m, &sum);
-	sum.partitions = partitions;
-	fn(arg, table, index, &sum);
+	meter_sum(throughput_meter(t, x), &sum);
+	sum.partitions = throughput_parts(t, x)->n;
+	for (unsigned use = 0; use < METER_USES; use++)
+		sum.limit[use] = throughput_rate(s, t, x, use);
+	fn(arg, t->name, x != NULL ? x->name : SLICE_NONE, &sum);
 }
 
 void store_meters(struct store *s, store_meter_fn *fn, void *arg)
@@ -152,9 +155,9 @@ void store_meters(struct store *s, store_meter_fn *fn, void *arg)
 	for (size_t i = 0; i < c->n; i++) {
 		const struct table *t = &c->by_name[i]->table;
 
-		tell_meter(fn, arg, t->name, SLICE_NONE, t->meter, t->parts.n);
+		tell_meter(s, fn, arg, t, NULL);
 		for (unsigned k = 0; k < t->gsis; k++)
-			tell_meter(fn, arg, t->name, t->index[k].name, t->index[k].meter, t->index[k].parts.n);
+			tell_meter(s, fn, arg, t, &t->index[k]);
 	}
 	catalog_leave(&s->catalog, &r);
 }

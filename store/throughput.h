@@ -56,6 +56,14 @@ static inline uint32_t throughput_warm(const struct store *s, const struct table
 	return s->capacity == CAPACITY_AWS ? throughput_limit(t, x)->warm[use] : 0;
 }
 
+/* Half units a second that may be used, bursts aside; 0 = no limit. */
+static inline uint32_t throughput_rate(const struct store *s, const struct table *t, const struct table_index *x, enum meter_use use)
+{
+	uint32_t rate = throughput_limit(t, x)->rate[use], warm = throughput_warm(s, t, x, use);
+
+	return rate == 0 || (warm != 0 && warm < rate) ? warm : rate;
+}
+
 /* Is there anything to hold this use to? */
 static inline bool throughput_limited(const struct store *s, const struct table *t, const struct table_index *x, enum meter_use use)
 {

@@ -76,7 +76,7 @@ static enum err change_billing(struct change *c, struct fault *f)
 	}
 	if (c->on_demand && units_given)
 		return fault_set(f, MSG_ON_DEMAND_UNITS);
-	if (!c->on_demand && c->old->table.on_demand && !units_given)
+	if (!c->on_demand && record_has(in, UpdateTableInput_BillingMode) && !units_given)
 		return fault_set(f, MSG_UPDATE_UNITS_MISSING);
 	if (units_given)
 		return change_units(c, f);

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from daemon import BINARY, DataDirectory, Daemon
-from test_capacity import advance, raw
+from test_capacity import advance, metric, raw
 
 DYNAX = os.environ.get("DYNAX", os.path.join(os.path.dirname(BINARY), "dynax"))
 KB = "x" * 1024
@@ -56,6 +56,7 @@ def test_out_and_in():
         minute(daemon, client, 300)
         now = provisioned(client)
         assert now["WriteCapacityUnits"] == 10      # 5 a second are half of it
+        assert metric(daemon, "dynax_throughput_units", table="tab", index="", use="write") == 10
         assert "LastIncreaseDateTime" in now and now["ReadCapacityUnits"] == 5
         minute(daemon, client, 120)                 # 2 a second are 20 percent
         for _ in range(13):

@@ -58,6 +58,8 @@ Test(update_table, throughput_and_billing)
 	ok(fx, "UpdateTable", "{'TableName':'dem','BillingMode':'PROVISIONED',"
 		"'ProvisionedThroughput':{'ReadCapacityUnits':5,'WriteCapacityUnits':5}}", NULL);
 	cr_assert(described("dem", "'BillingMode':'PROVISIONED'"));
+	fails(fx, "UpdateTable", "{'TableName':'dem','BillingMode':'PROVISIONED'}", ERR_VALIDATION,
+		INVALID "ProvisionedThroughput must be specified when BillingMode is PROVISIONED");
 }
 
 #define LOWER " is lower than current WarmThroughput, decreasing WarmThroughput is not supported"
