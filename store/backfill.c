@@ -9,7 +9,7 @@
 #include "store/index.h"
 #include "store/keycode.h"
 
-enum { PAGE_ITEMS = 256 };
+enum { PAGE_ITEMS = 256, RETRY_MS = 500 };
 
 struct backfill {
 	struct store *store;
@@ -112,8 +112,8 @@ static enum err read_page(struct backfill *b, struct page *p, struct fault *f)
 	return rc;
 }
 
-/* A failure leaves the index unreadable; the next wake or start begins again (F2). */
-static void fill_index(struct backfill *b, uint32_t table, uint32_t index)
+/* A failure leaves the index unreadable, and a later round begins again (F2). */
+static enum err fill_index(struct backfill *b, uint32_t table, uint32_t index)
 {
 	enum err rc = ERR_OK;
 	uint64_t before = 0;
@@ -124,7 +124,7 @@ static void fill_index(struct backfill *b, uint32_t table, uint32_t index)
 		struct page *p = arena_zalloc(&b->arena, sizeof *p);
 
 		if (p == NULL)
-			break;
+			return ERR_NO_MEMORY;
 		*p = (struct page){ .table = table, .index = index, .before = before };
 		rc = read_page(b, p, NULL);
 		end = p->n < PAGE_ITEMS;
@@ -137,38 +137,43 @@ static void fill_index(struct backfill *b, uint32_t table, uint32_t index)
 		}
 		arena_reset(&b->arena);
 	}
+	return rc;
 }
 
-/* The first index that waits to be filled, other than `but`; false if there is none. */
-static bool next_building(struct backfill *b, uint32_t but, uint32_t *table, uint32_t *index)
+/* The index with the next id that waits to be filled; false if there is none. */
+static bool next_building(struct backfill *b, uint32_t *table, uint32_t *index)
 {
 	const struct catalog *c = catalog_current(&b->store->catalog, &b->reader);
-	bool found = false;
+	uint32_t after = *index, best = UINT32_MAX;
 
-	for (size_t i = 0; i < c->n && !found; i++) {
+	for (size_t i = 0; i < c->n; i++) {
 		const struct table *t = &c->by_id[i]->table;
 
-		for (unsigned k = 0; k < t->gsis && !found; k++) {
-			if (t->index[k].readable || t->index[k].id == but)
+		for (unsigned k = 0; k < t->gsis; k++) {
+			if (t->index[k].readable || t->index[k].id <= after || t->index[k].id >= best)
 				continue;
 			*table = t->id;
-			*index = t->index[k].id;
-			found = true;
+			best = t->index[k].id;
 		}
 	}
 	catalog_quiesce(&b->reader);
-	return found;
+	*index = best;
+	return best != UINT32_MAX;
 }
 
 static void *backfill_main(void *arg)
 {
 	struct backfill *b = arg;
-	uint32_t table, index;
+	unsigned wait_ms = ROUNDS_UNTIL_WOKEN;
 
-	while (rounds_next(&b->rounds, ROUNDS_UNTIL_WOKEN))
-		/* Not the same one twice in a row: if it failed, it waits for the next wake. */
-		for (index = 0; !rounds_stopping(&b->rounds) && next_building(b, index, &table, &index);)
-			fill_index(b, table, index);
+	while (rounds_next(&b->rounds, wait_ms)) {
+		uint32_t table, index = 0;
+
+		wait_ms = ROUNDS_UNTIL_WOKEN;
+		while (!rounds_stopping(&b->rounds) && next_building(b, &table, &index))
+			if (fill_index(b, table, index) != ERR_OK)
+				wait_ms = RETRY_MS;
+	}
 	return NULL;
 }
 

@@ -329,7 +329,14 @@ struct model_run {
 	struct { uint64_t n, bytes; } size[INDEXES];
 };
 
+#define DEFINITIONS "'AttributeDefinitions':[" DEF("pk") "," DEF("a") "," DEF("b") "]"
+#define INDEX_A "{'IndexName':'by-a','KeySchema':[" KEY("a", "HASH") "],'Projection':{'ProjectionType':'ALL'}," UNITS("1") "}"
+#define INDEX_B "{'IndexName':'by-b','KeySchema':[" KEY("b", "HASH") "],'Projection':{'ProjectionType':'KEYS_ONLY'}," UNITS("2") "}"
+#define INDEX_AB "{'IndexName':'by-ab','KeySchema':[" KEY("a", "HASH") "," KEY("b", "RANGE") "]," UNITS("2") "," \
+	"'Projection':{'ProjectionType':'INCLUDE','NonKeyAttributes':['v']}}"
+
 static const char *const index_name[INDEXES] = { "by-a", "by-b", "by-ab" };
+static const char *const index_json[INDEXES] = { INDEX_A, INDEX_B, INDEX_AB };
 
 static unsigned rnd(struct model_run *r, unsigned n)
 {
@@ -399,8 +406,8 @@ static void model_set(struct model_run *r, int pk, struct model_item x)
 	note_version(r);
 }
 
-/* The same sum of what a Scan of the index gives. */
-static uint64_t index_sum(struct model_run *r, int k)
+/* The same sum of what a Scan of the index gives; false if it is being built. */
+static bool index_sum(struct model_run *r, int k, uint64_t *out)
 {
 	char body[128];
 	uint64_t sum = 0;
@@ -408,6 +415,8 @@ static uint64_t index_sum(struct model_run *r, int k)
 	snprintf(body, sizeof body, "{'TableName':'tab','IndexName':'%s'}", index_name[k]);
 	struct outcome o = run(r->fx, "Scan", body);
 
+	if (o.code == ERR_VALIDATION && strstr(o.text, "backfilling") != NULL)
+		return false;
 	cr_assert_eq(o.code, ERR_OK, "SEED=%u step %d: %s", r->seed, r->step, o.json);
 	const char *at = strstr(o.json, "\"Items\":[") + 9;
 
@@ -421,16 +430,19 @@ static uint64_t index_sum(struct model_run *r, int k)
 		sum += text_hash(at, n);
 		at += n + (at[n] == ',');
 	}
-	return sum;
+	*out = sum;
+	return true;
 }
 
 /* Each index is at some version, none before the one that it was at: every change once, in order. */
 static void check_indexes(struct model_run *r)
 {
 	for (int k = 0; k < INDEXES; k++) {
-		uint64_t sum = index_sum(r, k);
+		uint64_t sum;
 		unsigned i = r->seen[k];
 
+		if (!index_sum(r, k, &sum))
+			continue;
 		while (i < r->versions && r->version[k][i] != sum)
 			i++;
 		cr_assert_lt(i, r->versions, "SEED=%u step %d: %s is at no version after %u", r->seed, r->step, index_name[k], r->seen[k]);
@@ -498,6 +510,24 @@ static void do_fail(struct model_run *r)
 	failpoint_disarm(FAILPOINT_LOG_WRITE);
 }
 
+/* Delete an index, and add it again: it is filled beside the writes. */
+static void do_rebuild(struct model_run *r)
+{
+	int k = (int)rnd(r, INDEXES);
+	char body[1024];
+
+	snprintf(body, sizeof body, "{'TableName':'tab','GlobalSecondaryIndexUpdates':[{'Delete':{'IndexName':'%s'}}]}", index_name[k]);
+	if (run(r->fx, "UpdateTable", body).code != ERR_OK)
+		return;
+	snprintf(body, sizeof body, "{'TableName':'tab'," DEFINITIONS ",'GlobalSecondaryIndexUpdates':[{'Create':%s}]}", index_json[k]);
+	struct outcome o;
+
+	while ((o = run(r->fx, "UpdateTable", body)).code == ERR_LIMIT_EXCEEDED)
+		; /* another one is being built */
+	cr_assert_eq(o.code, ERR_OK, "SEED=%u step %d: %s", r->seed, r->step, o.json);
+	r->seen[k] = r->versions - 1;
+}
+
 static void step(struct model_run *r)
 {
 	static const uint32_t delays[] = { 0, 0, 20, 1500 };
@@ -511,18 +541,16 @@ static void step(struct model_run *r)
 		store_set_index_delay(fixture_store(r->fx), delays[rnd(r, 4)]);
 	else if (dice < 85)
 		do_fail(r);
+	else if (dice < 86)
+		do_rebuild(r);
 	else
 		check_indexes(r);
 }
 
 static void create_model_table(struct fixture *fx)
 {
-	ok(fx, "CreateTable", "{'TableName':'tab','KeySchema':[" KEY("pk", "HASH") "],'AttributeDefinitions':[" DEF("pk") "," DEF("a") ","
-		DEF("b") "]," UNITS("1000") ",'GlobalSecondaryIndexes':["
-		"{'IndexName':'by-a','KeySchema':[" KEY("a", "HASH") "],'Projection':{'ProjectionType':'ALL'}," UNITS("1") "},"
-		"{'IndexName':'by-b','KeySchema':[" KEY("b", "HASH") "],'Projection':{'ProjectionType':'KEYS_ONLY'}," UNITS("2") "},"
-		"{'IndexName':'by-ab','KeySchema':[" KEY("a", "HASH") "," KEY("b", "RANGE") "],'Projection':{'ProjectionType':'INCLUDE',"
-		"'NonKeyAttributes':['v']}," UNITS("2") "}]}", NULL);
+	ok(fx, "CreateTable", "{'TableName':'tab','KeySchema':[" KEY("pk", "HASH") "]," DEFINITIONS "," UNITS("1000") ","
+		"'GlobalSecondaryIndexes':[" INDEX_A "," INDEX_B "," INDEX_AB "]}", NULL);
 }
 
 /* Nothing waits any more: each index is the table's projection, and counted right. */
@@ -534,8 +562,11 @@ static void check_end(struct model_run *r)
 	cr_assert_eq(states(r->fx).backlog, 0);
 	for (int k = 0; k < INDEXES; k++) {
 		char want[256];
+		uint64_t sum;
 
-		cr_assert_eq(index_sum(r, k), r->version[k][r->versions - 1], "SEED=%u: %s", r->seed, index_name[k]);
+		while (!index_sum(r, k, &sum))
+			;
+		cr_assert_eq(sum, r->version[k][r->versions - 1], "SEED=%u: %s", r->seed, index_name[k]);
 		snprintf(want, sizeof want, "\"IndexName\":\"%s\",\"IndexSizeBytes\":%llu,\"IndexStatus\":\"ACTIVE\",\"ItemCount\":%llu,",
 			index_name[k], (unsigned long long)r->size[k].bytes, (unsigned long long)r->size[k].n);
 		struct outcome o = run(r->fx, "DescribeTable", "{'TableName':'tab'}");
@@ -544,7 +575,14 @@ static void check_end(struct model_run *r)
 	}
 }
 
-/* Writes, with the clock moved, delays set and taken away, failing disks and restarts between. */
+static void count_part(void *arg, const struct store_partition *p)
+{
+	unsigned *of_indexes = arg;
+
+	*of_indexes += slice_present(p->index);
+}
+
+/* Writes, with the clock moved, delays set and taken away, failing disks, restarts, indexes built and cut in two between. */
 Test(propagation, random_writes)
 {
 	char dir[] = "/tmp/dynax-propagation-XXXXXX", command[128];
@@ -556,7 +594,8 @@ Test(propagation, random_writes)
 	r->seed = seed != NULL ? (unsigned)strtoul(seed, NULL, 0) : (unsigned)time(NULL);
 	r->state = r->seed;
 	fprintf(stderr, "SEED=%u\n", r->seed);
-	r->fx = fixture_with(&(struct store_opts){ .still_clock = true, .engine = { .dir = dir, .durability = DURABILITY_NONE } });
+	r->fx = fixture_with(&(struct store_opts){ .still_clock = true, .partition_bytes = 20, .keeper_ms = 3,
+		.engine = { .dir = dir, .durability = DURABILITY_NONE } });
 	create_model_table(r->fx);
 	note_version(r);
 	for (; r->step < all; r->step++) {
@@ -566,11 +605,15 @@ Test(propagation, random_writes)
 		}
 		step(r);
 	}
+	unsigned parts = 0;
+
+	cr_assert_eq(store_partitions(fixture_store(r->fx), SLICE_LIT("tab"), count_part, &parts, NULL), ERR_OK);
+	cr_assert_gt(parts, INDEXES);
 	cr_assert_gt(r->late, 0);
 	check_end(r);
 	fixture_reopen(r->fx);
 	cr_assert_eq(states(r->fx).backlog, 0);
-	fprintf(stderr, "refused %u, late %u, changes %u\n", r->refused, r->late, r->versions);
+	fprintf(stderr, "refused %u, late %u, changes %u, partitions %u\n", r->refused, r->late, r->versions, parts);
 	fixture_free(r->fx);
 	snprintf(command, sizeof command, "rm -r %s", dir);
 	cr_assert_eq(system(command), 0);
