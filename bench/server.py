@@ -68,6 +68,10 @@ class Server:
         raise RuntimeError(f"{self.name} did not start: {self.log.read().decode(errors='replace')[-500:]}")
 
     def stop(self):
+        if self.process and self.process.poll():
+            self.log.seek(0)
+            print(f"({self.name} ended with {self.process.poll()}: {self.log.read().decode(errors='replace')[-500:]})",
+                  file=sys.stderr, flush=True)
         if self.process and self.process.poll() is None:
             self.process.terminate()
             try:
