@@ -81,5 +81,8 @@ class Bucket:
     def pass_time(self, seconds):
         self.level = min(self.level + seconds * self.rate, 300 * self.rate)
 
+    def full(self):
+        return self.level == 300 * self.rate
+
     def take(self, units):
         self.level -= units
