@@ -175,7 +175,7 @@ static void meters(struct buf *out, struct backend *b)
 	put_meters(out, b, "dynax_throughput_units", "gauge", "units a second that tables and global indexes may use", put_limit, false);
 	put_meters(out, b, "dynax_partitions", "gauge", "partitions of tables and global indexes", put_partitions, false);
 	put_meters(out, b, "dynax_partition_throttled_total", "counter", "operations refused because of one partition's limit",
-		put_refused_by_partition, true);
+		put_refused_by_partition, false);
 	put_meters(out, b, "dynax_partition_cuts_total", "counter", "partitions cut in two, by reason", put_cuts, false);
 }
 

@@ -94,12 +94,12 @@ unsigned partitions_wanted(const struct store *s, const struct record *spec, int
 
 enum err partitions_begin(struct write_txn *t, struct catalog_facts *facts, uint32_t owner, unsigned n, struct fault *f)
 {
-	struct partition_row *rows = arena_alloc(t->arena, (facts->rows + n) * sizeof *rows);
 	uint64_t width = UINT64_MAX / n + 1;
 	uint32_t first;
 
 	if (n == 1) /* N2 */
 		return ERR_OK;
+	struct partition_row *rows = arena_alloc(t->arena, (facts->rows + n) * sizeof *rows);
 	enum err rc = rows != NULL ? control_take_ids(t, n - 1, &first, f) : fault_set(f, MSG_NO_MEMORY);
 
 	if (rc != ERR_OK)

@@ -2,13 +2,17 @@
 
 import json
 import os
+import random
 import subprocess
+import threading
 import time
+from collections import Counter
 
 import pytest
 from botocore.exceptions import ClientError
 
 from daemon import BINARY, Daemon
+from stream_consumer import Consumer
 from test_capacity import advance, metric, raw
 
 DYNAX = os.environ.get("DYNAX", os.path.join(os.path.dirname(BINARY), "dynax"))
@@ -111,6 +115,67 @@ def test_heat():
             1 + number + 4 * 40 - sum(map(len, written.values()))
         for pk in written:
             assert keys_of(client, pk) == written[pk]
+
+
+def count_up(daemon, number, seed, done, stop):
+    """A writer: adds to items of its own, one of them hot, and notes what was acknowledged."""
+    client, dice = daemon.client(), random.Random(seed + number)
+    while not stop.is_set():
+        pk = f"hot{number}" if dice.random() < 0.8 else f"cold{number}-{dice.randrange(10)}"
+        try:
+            client.update_item(TableName="tab", Key={"pk": {"S": pk}, "sk": {"N": "1"}}, UpdateExpression="ADD n :one",
+                               ExpressionAttributeValues={":one": {"N": "1"}})
+            done[pk] += 1
+        except client.exceptions.ProvisionedThroughputExceededException:
+            pass
+
+
+def look(daemon, stop, failed):
+    """A reader: by scans and queries, no item is told twice, and no number goes back."""
+    client, seen = daemon.client(), Counter()
+    while not stop.is_set():
+        items = [i for page in client.get_paginator("scan").paginate(TableName="tab", Limit=7) for i in page["Items"]]
+        items += client.query(TableName="tab", KeyConditionExpression="pk = :k",
+                              ExpressionAttributeValues={":k": {"S": "hot0"}})["Items"]
+        failed += ["twice"] if len({i["pk"]["S"] for i in items[:-1]}) < len(items) - 1 else []
+        for item in items:
+            pk, n = item["pk"]["S"], int(item["n"]["N"])
+            failed += [pk] if n < seen[pk] else []
+            seen[pk] = n
+
+
+def test_heat_under_load():
+    """While partitions are cut by heat, nothing acknowledged is lost, nothing refused is there, and the stream tells each change
+    once, in order."""
+    seed = int(os.environ.get("SEED", random.randrange(1 << 30)))
+    print("SEED", seed)
+    with Daemon("--test-clock", "--partition-wcu", "3", "--partition-rcu", "1000", "--ttl-interval", "20") as daemon:
+        client = daemon.client()
+        create(client, ProvisionedThroughput={"ReadCapacityUnits": 3000, "WriteCapacityUnits": 9},
+               StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"})
+        arn = client.describe_table(TableName="tab")["Table"]["LatestStreamArn"]
+        done, failed, stop = [Counter() for _ in range(3)], [], threading.Event()
+        threads = [threading.Thread(target=count_up, args=(daemon, n, seed, done[n], stop)) for n in range(3)]
+        threads.append(threading.Thread(target=look, args=(daemon, stop, failed)))
+        for thread in threads:
+            thread.start()
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and metric(daemon, "dynax_partition_cuts_total", table="tab", index="", reason="heat") < 4:
+            time.sleep(0.05)
+            advance(daemon, 1)
+        stop.set()
+        for thread in threads:
+            thread.join()
+        assert not failed
+        assert 7 <= len(show(daemon)) <= 3 + metric(daemon, "dynax_partition_cuts_total", table="tab", index="", reason="heat")
+        total = sum(done, Counter())
+        items = client.scan(TableName="tab")["Items"]
+        assert {item["pk"]["S"]: int(item["n"]["N"]) for item in items} == total
+        told = {}
+        for record in Consumer(daemon.client("dynamodbstreams"), arn).drain():
+            image = record["dynamodb"]["NewImage"]
+            told.setdefault(image["pk"]["S"], []).append(int(image["n"]["N"]))
+        assert told == {pk: list(range(1, n + 1)) for pk, n in total.items()}
 
 
 @pytest.mark.parametrize("mode, parts, limited", [("aws", 4, True), ("declared", 1, False)])

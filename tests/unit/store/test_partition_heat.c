@@ -223,6 +223,26 @@ Test(partition_heat, ranges_are_equal_and_indexes_have_their_own)
 	fixture_free(fx);
 }
 
+/* Warm throughput that is asked for later; and a table of before, once capacity is to be as the service has it. */
+Test(partition_heat, on_demand_tables_grow_too)
+{
+	char dir[] = "/tmp/dynax-heat-XXXXXX", command[64];
+
+	cr_assert_not_null(mkdtemp(dir));
+	struct fixture *fx = fixture_with(&(struct store_opts){ .engine.dir = dir, .keeper_ms = 2 });
+
+	create(fx, "'BillingMode':'PAY_PER_REQUEST'");
+	cr_assert_eq(show(fx)->n, 1);
+	fixture_free(fx);
+	fx = fixture_with(&(struct store_opts){ .engine.dir = dir, .keeper_ms = 2, .capacity = CAPACITY_AWS });
+	await_parts(fx, 4);
+	ok(fx, "UpdateTable", "{'TableName':'tab','WarmThroughput':{'ReadUnitsPerSecond':12000,'WriteUnitsPerSecond':7000}}", NULL);
+	await_parts(fx, 7);
+	fixture_free(fx);
+	snprintf(command, sizeof command, "rm -r %s", dir);
+	cr_assert_eq(system(command), 0);
+}
+
 /* ---- limits ---- */
 
 /* One key is held to a partition's limit, to the second, whatever the table has; others pass meanwhile. */
