@@ -20,7 +20,7 @@
 
 #include "store/meter.h"
 
-enum { HEAT_SAMPLES = 256, HEAT_SECONDS = 30, HEAT_REFUSED = 15, HEAT_LOAD_SECONDS = 64 };
+enum { HEAT_SAMPLES = 256, HEAT_SECONDS = 30, HEAT_REFUSED = 15, HEAT_LOAD_SECONDS = 16 };
 
 struct heat_use {
 	struct bucket bucket;            /* of milliseconds and thousandths of half units */
