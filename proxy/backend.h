@@ -44,6 +44,7 @@ struct backend_read {
 	enum read_consistency consistency; /* of get: what it is charged as */
 	bool partial;                    /* of get_all: keys that the table has no throughput left for do not fail the read */
 	struct slice item;               /* of get: the item, or absent; borrowed until done returns */
+	struct buf *keep;                /* of get_all, or NULL: takes the bytes of items that come from another thread; then they live on */
 	struct buf *out;                 /* of query: the answer record is appended */
 	void *arg;                       /* the caller's */
 	struct backend_job job;          /* the backend's */
@@ -65,6 +66,8 @@ struct backend_ops {
 	void (*reader_free)(struct backend_reader **r);
 	/* No table of this reader is in use but by reads in flight. */
 	void (*quiesce)(struct backend_reader *r);
+	/* Between hold and its release (not on) tables of this reader stay valid. */
+	void (*hold)(struct backend_reader *r, bool on);
 	const struct table *(*table)(struct backend_reader *r, struct slice name);
 	/* key is checked (store_check_key) and lives until done. */
 	void (*get)(struct backend_reader *r, const struct table *t, struct slice key, uint64_t hash, struct backend_read *rd);

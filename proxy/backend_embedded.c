@@ -7,9 +7,11 @@
  * When the database file is larger than the memory that could hold it, any read may fault a page in from disk and hold up
  * the worker's other connections for a millisecond. So reads then go to a few reader threads. The measure: pages in use of
  * LMDB's map, against MemAvailable of /proc/meminfo (which counts page cache as available), looked at once a second. What
- * fits stays on the worker: a hand-over costs two thread switches, more than the read itself.
+ * fits stays on the worker: a hand-over costs two thread switches, more than the read itself. But for reads of many items,
+ * which may be megabytes: copying them out of the store goes to the reader threads.
  *
- * T1. While a read of a reader is with the reader threads, its catalog is held: quiesce does nothing (backend.h, B1).
+ * T1. While a read of a reader is with the reader threads, or someone holds it, its catalog is held: quiesce does nothing
+ *     (backend.h, B1).
  * T2. A read asked for inside another one's `done` waits until that has returned: each has a view of its own (B2).
  *
  * Locks: pool.lock alone, for the queue of reads. */
@@ -25,7 +27,7 @@
 #include "proxy/log.h"
 #include "proxy/worker.h"
 
-enum { READER_THREADS = 4, READER_THREADS_MAX = 64 };
+enum { READER_THREADS = 4, READER_THREADS_MAX = 64, MANY_ITEMS = 16 };
 
 struct pool {
 	pthread_mutex_t lock;
@@ -48,7 +50,7 @@ struct backend_reader {
 	struct embedded *e;
 	struct worker *worker;
 	struct store_reader *r;
-	unsigned away;                   /* reads with the reader threads (T1) */
+	unsigned away;                   /* reads with the reader threads, and holds (T1) */
 	bool busy;                       /* inside a read's done (T2) */
 	struct backend_read *waiting, **last;
 };
@@ -120,13 +122,18 @@ static void run_waiting(struct backend_reader *r)
 
 static void pool_put(struct pool *p, struct backend_read *rd);
 
+static bool goes_away(const struct embedded *e, const struct backend_job *j)
+{
+	return atomic_load_explicit(&e->cold, memory_order_relaxed) || (j->n >= MANY_ITEMS && e->hand_over != HAND_OVER_NEVER);
+}
+
 static void job_start(struct backend_reader *r, struct backend_read *rd)
 {
 	rd->job.reader = r;
 	rd->job.next = NULL;
 	buf_init(&rd->job.copy);
 	rd->item = SLICE_NONE;
-	if (atomic_load_explicit(&r->e->cold, memory_order_relaxed)) {
+	if (goes_away(r->e, &rd->job)) {
 		r->away++;
 		pool_put(&r->e->pool, rd);
 	} else if (r->busy) {
@@ -176,6 +183,10 @@ static void deliver_read(struct mail *m)
 	struct buf copy = rd->job.copy;
 
 	r->away--;
+	if (rd->keep != NULL) {
+		*rd->keep = copy;
+		buf_init(&copy);
+	}
 	rd->done(rd);
 	buf_release(&copy);
 }
@@ -398,6 +409,11 @@ static void op_quiesce(struct backend_reader *r)
 		store_reader_quiesce(r->r);
 }
 
+static void op_hold(struct backend_reader *r, bool on)
+{
+	r->away += on ? 1u : -1u;
+}
+
 static const struct table *op_table(struct backend_reader *r, struct slice name)
 {
 	return store_table(r->r, name);
@@ -496,6 +512,7 @@ static const struct backend_ops embedded_ops = {
 	.reader_new = op_reader_new,
 	.reader_free = op_reader_free,
 	.quiesce = op_quiesce,
+	.hold = op_hold,
 	.table = op_table,
 	.get = op_get,
 	.get_all = op_get_all,

@@ -11,14 +11,18 @@
  * The answer holds at most 16 MB of items (as stored, before they are projected). From the first key that would pass that on,
  * keys come back as UnprocessedKeys, with everything that was said about their table.
  *
- * Threads: on the call's worker. Ownership: the state lives in the call's arena; bytes of cached items in `items`. */
+ * Megabytes are copied a piece each turn of the worker's loop, so that its other connections need not wait for all of them.
+ * What was read on the worker is only lent, and goes in one piece: the backend reads few keys there.
+ *
+ * Threads: on the call's worker. Ownership: the state lives in the call's arena; bytes of cached items in `items`, those of
+ * items that reader threads have read in `kept`. */
 #include "protocol/messages.h"
 #include "proxy/fault_point.h"
 #include "proxy/handlers.h"
 #include "proxy/read_plan.h"
 #include "proxy/worker.h"
 
-enum { KEYS_MAX = 100, ANSWER_BYTES_MAX = 16 << 20 };
+enum { KEYS_MAX = 100, ANSWER_BYTES_MAX = 16 << 20, PIECE_BYTES = 1 << 20 };
 
 struct batch_table {
 	struct slice name;               /* as the request has it */
@@ -45,11 +49,46 @@ struct batch_get {
 	unsigned tables;
 	struct batch_key key[KEYS_MAX];
 	unsigned keys;
-	struct buf items;
+	struct buf items, kept;
 	struct backend_key cold[KEYS_MAX];
 	unsigned colds;
 	struct backend_read read;
+	/* Between two turns. */
+	struct mail mail;
+	void (*go_on)(struct batch_get *b);
+	size_t piece;                    /* bytes copied in this turn */
+	unsigned looked, filled;         /* keys that are done with */
+	size_t record, list;             /* where the answer's record and a table's list begin */
+	unsigned members, put_table, put_key;
+	uint32_t put;                    /* items in the list */
 };
+
+/* ---- pieces ---- */
+
+static void next_turn(struct mail *m)
+{
+	struct batch_get *b = (struct batch_get *)(void *)((char *)m - offsetof(struct batch_get, mail));
+	struct worker *w = b->call->worker;
+
+	b->piece = 0;
+	w->backend->ops->hold(w->reader, false);
+	b->go_on(b);
+}
+
+/* So many bytes were copied. True if that is enough for this turn: then go_on is called in the next one. */
+static bool copied(struct batch_get *b, size_t bytes, void (*go_on)(struct batch_get *b))
+{
+	struct worker *w = b->call->worker;
+
+	b->piece += bytes;
+	if (b->piece < PIECE_BYTES)
+		return false;
+	b->go_on = go_on;
+	b->mail.deliver = next_turn;
+	w->backend->ops->hold(w->reader, true);
+	mailbox_post(&w->mailbox, &b->mail);
+	return true;
+}
 
 /* ---- check ---- */
 
@@ -128,6 +167,7 @@ static void batch_release(struct batch_get *b)
 	for (unsigned i = 0; i < b->tables; i++)
 		read_plan_release(&b->table[i].plan);
 	worker_return_buf(b->call->worker, &b->items);
+	buf_release(&b->kept);
 }
 
 static void batch_fail(struct batch_get *b)
@@ -173,24 +213,32 @@ static void put_consumed(struct batch_get *b, enum report report, struct buf *ou
 	list_end(out, at, n);
 }
 
-static void put_responses(struct batch_get *b, struct buf *out)
-{
-	mp_put_map(out, b->tables);
-	for (unsigned i = 0; i < b->tables; i++) {
-		const struct batch_table *t = &b->table[i];
-		uint32_t n = 0;
-		size_t at;
+static void put_rest(struct batch_get *b);
 
+/* The items of the table that is next, from the key on that is next; false if the rest has to wait for another turn. */
+static bool put_table(struct batch_get *b, bool lent)
+{
+	struct buf *out = &b->call->out;
+	const struct batch_table *t = &b->table[b->put_table];
+
+	if (b->put_key == t->first) {
 		mp_put_str(out, t->name);
-		at = list_begin(out);
-		for (unsigned k = t->first; k < t->first + t->n; k++) {
-			if (b->key[k].unprocessed || !slice_present(b->key[k].item))
-				continue;
-			read_plan_put(&t->plan, b->key[k].item, out);
-			n++;
-		}
-		list_end(out, at, n);
+		b->list = list_begin(out);
+		b->put = 0;
 	}
+	while (b->put_key < t->first + t->n) {
+		const struct batch_key *k = &b->key[b->put_key++];
+
+		if (k->unprocessed || !slice_present(k->item))
+			continue;
+		read_plan_put(&t->plan, k->item, out);
+		b->put++;
+		if (!lent && copied(b, k->item.n, put_rest))
+			return false;
+	}
+	list_end(out, b->list, b->put);
+	b->put_table++;
+	return true;
 }
 
 static unsigned unprocessed_of(const struct batch_get *b, const struct batch_table *t)
@@ -241,34 +289,74 @@ static void put_unprocessed(struct batch_get *b, struct buf *out)
 	map_end(out, at, n);
 }
 
-static void batch_answer(struct batch_get *b)
+static void put_items(struct batch_get *b, bool lent)
 {
 	struct call *c = b->call;
-	enum report report = report_of(record_str(&c->req.in, BatchGetItemInput_ReturnConsumedCapacity));
-	size_t at = record_begin(&c->out);
-	unsigned n = 0;
 
-	settle_sizes(b);
-	if (report != REPORT_NONE) {
-		record_key(&c->out, &n, BatchGetItemOutput_ConsumedCapacity);
-		put_consumed(b, report, &c->out);
-	}
-	record_key(&c->out, &n, BatchGetItemOutput_Responses);
-	put_responses(b, &c->out);
-	record_key(&c->out, &n, BatchGetItemOutput_UnprocessedKeys);
+	while (b->put_table < b->tables)
+		if (!put_table(b, lent))
+			return;
+	record_key(&c->out, &b->members, BatchGetItemOutput_UnprocessedKeys);
 	put_unprocessed(b, &c->out);
-	record_end(&c->out, at, n);
+	record_end(&c->out, b->record, b->members);
 	batch_release(b);
 	call_answer(c, c->worker->items == NULL ? FRAME_CACHE_BYPASS : b->colds == 0 ? FRAME_CACHE_HIT : FRAME_CACHE_MISS);
 }
 
+static void put_rest(struct batch_get *b)
+{
+	put_items(b, false);
+}
+
+/* lent: items may go when this returns. */
+static void batch_answer(struct batch_get *b, bool lent)
+{
+	struct call *c = b->call;
+	enum report report = report_of(record_str(&c->req.in, BatchGetItemInput_ReturnConsumedCapacity));
+
+	settle_sizes(b);
+	b->record = record_begin(&c->out);
+	if (report != REPORT_NONE) {
+		record_key(&c->out, &b->members, BatchGetItemOutput_ConsumedCapacity);
+		put_consumed(b, report, &c->out);
+	}
+	record_key(&c->out, &b->members, BatchGetItemOutput_Responses);
+	mp_put_map(&c->out, b->tables);
+	put_items(b, lent);
+}
+
 /* ---- reading ---- */
+
+static void fill_rest(struct batch_get *b);
+
+/* Give the cold items that are next to the cache; false if the rest has to wait for another turn. */
+static bool fill(struct batch_get *b, bool lent)
+{
+	struct worker *w = b->call->worker;
+
+	while (b->filled < b->keys) {
+		struct batch_key *k = &b->key[b->filled++];
+
+		if (!k->cold || k->unprocessed)
+			continue;
+		item_cache_fill(w->items, k->of->table->id, k->key, k->hash, k->part, k->epoch, w->now_ns, k->item);
+		if (!lent && copied(b, k->item.n, fill_rest))
+			return false;
+	}
+	return true;
+}
+
+static void fill_rest(struct batch_get *b)
+{
+	if (fill(b, false))
+		batch_answer(b, false);
+}
 
 static void batch_done(struct backend_read *rd)
 {
 	struct batch_get *b = rd->arg;
-	struct worker *w = b->call->worker;
 	unsigned n = 0, refused = 0;
+	bool lent = b->kept.n == 0;
 
 	fault_fill_delay();
 	if (rd->result != ERR_OK) {
@@ -284,15 +372,14 @@ static void batch_done(struct backend_read *rd)
 		k->unprocessed = b->cold[n].refused != ERR_OK;
 		refused += k->unprocessed;
 		k->item = b->cold[n++].item;
-		if (!k->unprocessed)
-			item_cache_fill(w->items, k->of->table->id, k->key, k->hash, k->part, k->epoch, w->now_ns, k->item);
 	}
 	if (refused == b->keys) {
 		b->call->fault = rd->fault;
 		batch_fail(b);
 		return;
 	}
-	batch_answer(b);
+	if (fill(b, lent))
+		batch_answer(b, lent);
 }
 
 static void read_cold(struct batch_get *b)
@@ -309,16 +396,49 @@ static void read_cold(struct batch_get *b)
 			.consistency = k->of->consistency };
 	}
 	if (b->colds == 0) {
-		batch_answer(b);
+		batch_answer(b, false);
 		return;
 	}
-	b->read = (struct backend_read){ .done = batch_done, .arg = b, .partial = true };
+	b->read = (struct backend_read){ .done = batch_done, .arg = b, .partial = true, .keep = &b->kept };
 	fault_init(&b->read.fault, &b->call->arena);
 	w->backend->ops->get_all(w->reader, b->cold, b->colds, &b->read);
 }
 
 /* Cached items are collected in `items`; it moves while it grows, so the slices come last. */
+static void set_items(struct batch_get *b)
+{
+	for (unsigned i = 0; i < b->keys; i++) {
+		struct batch_key *k = &b->key[i];
+
+		if (k->item.n != 0)
+			k->item.p = b->items.p + k->at;
+	}
+}
+
 static void look_up(struct batch_get *b)
+{
+	struct worker *w = b->call->worker;
+
+	while (b->looked < b->keys) {
+		struct batch_key *k = &b->key[b->looked++];
+		enum item_cache_result r;
+		unsigned units;
+
+		k->at = b->items.n;
+		r = item_cache_get_priced(w->items, k->of->table->id, k->key, k->hash, w->now_ns, &b->items, &units);
+		k->cold = r == ITEM_CACHE_MISS || b->items.failed;
+		if (!k->cold)
+			meter_save(k->of->table->meter, read_saved(units, k->of->consistency));
+		if (r == ITEM_CACHE_HIT && !k->cold)
+			k->item = slice_of(NULL, b->items.n - k->at);
+		if (copied(b, k->item.n, look_up))
+			return;
+	}
+	set_items(b);
+	read_cold(b);
+}
+
+static void prefetch(struct batch_get *b)
 {
 	struct worker *w = b->call->worker;
 
@@ -330,25 +450,6 @@ static void look_up(struct batch_get *b)
 	}
 	for (unsigned i = 0; i < b->keys; i++)
 		item_cache_prefetch_entry(w->items, b->key[i].hash);
-	for (unsigned i = 0; i < b->keys; i++) {
-		struct batch_key *k = &b->key[i];
-		enum item_cache_result r;
-		unsigned units;
-
-		k->at = b->items.n;
-		r = item_cache_get_priced(w->items, k->of->table->id, k->key, k->hash, w->now_ns, &b->items, &units);
-		k->cold = r == ITEM_CACHE_MISS || b->items.failed;
-		if (!k->cold)
-			meter_save(k->of->table->meter, read_saved(units, k->of->consistency));
-		if (r == ITEM_CACHE_HIT && !k->cold)
-			k->item = slice_of(NULL, b->items.n - k->at);
-	}
-	for (unsigned i = 0; i < b->keys; i++) {
-		struct batch_key *k = &b->key[i];
-
-		if (k->item.n != 0)
-			k->item.p = b->items.p + k->at;
-	}
 }
 
 void op_batch_get_item(struct call *c)
@@ -366,6 +467,6 @@ void op_batch_get_item(struct call *c)
 		batch_fail(b);
 		return;
 	}
+	prefetch(b);
 	look_up(b);
-	read_cold(b);
 }

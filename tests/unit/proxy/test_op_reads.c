@@ -24,6 +24,7 @@ static struct rig {
 	unsigned n[READS_MAX];
 	unsigned reads;
 	unsigned queries_open;                      /* prepared, not ended */
+	unsigned held;
 	unsigned answered, failed, hits;
 	enum err error;
 	struct buf last;                            /* the last answer */
@@ -33,6 +34,12 @@ static const struct table *fake_table(struct backend_reader *r, struct slice nam
 {
 	(void)r;
 	return slice_eq(name, table.name) ? &table : NULL;
+}
+
+static void fake_hold(struct backend_reader *r, bool on)
+{
+	(void)r;
+	rig.held += on ? 1u : -1u;
 }
 
 static void fake_get(struct backend_reader *r, const struct table *t, struct slice key, uint64_t hash, struct backend_read *rd)
@@ -69,7 +76,7 @@ static void fake_query_end(struct backend_reader *r, struct store_query *q)
 	rig.queries_open--;
 }
 
-static const struct backend_ops fake_ops = { .name = "fake", .table = fake_table, .get = fake_get, .get_all = fake_get_all,
+static const struct backend_ops fake_ops = { .name = "fake", .table = fake_table, .hold = fake_hold, .get = fake_get, .get_all = fake_get_all,
 	.query_prepare = fake_prepare, .query = fake_query, .query_end = fake_query_end };
 
 static void finish(struct call *c)
@@ -323,16 +330,13 @@ Test(op_reads, queries_share_reads_and_die_with_writes, .init = rig_open, .fini 
 	cr_assert_eq(rig.answered, 4);
 }
 
-Test(op_reads, a_batch_asks_once_for_its_cold_keys, .init = rig_open, .fini = rig_close)
+/* BatchGetItem of three keys. */
+static void batch_get(const char *k1, const char *k2, const char *k3)
 {
-	struct arena a;
 	struct buf b;
 	unsigned n = 0, inner = 0;
 	size_t at, t;
 
-	arena_init(&a, 0);
-	get(0, "warm");
-	answer_get(0, ERR_OK, "warm");
 	buf_init(&b);
 	at = record_begin(&b);
 	record_key(&b, &n, BatchGetItemInput_RequestItems);
@@ -341,12 +345,22 @@ Test(op_reads, a_batch_asks_once_for_its_cold_keys, .init = rig_open, .fini = ri
 	t = record_begin(&b);
 	record_key(&b, &inner, KeysAndAttributes_Keys);
 	mp_put_array(&b, 3);
-	put_key(&b, "cold");
-	put_key(&b, "none");
-	put_key(&b, "warm");
+	put_key(&b, k1);
+	put_key(&b, k2);
+	put_key(&b, k3);
 	record_end(&b, t, inner);
 	record_end(&b, at, n);
 	run(0, OP_BatchGetItem, op_batch_get_item, &b);
+}
+
+Test(op_reads, a_batch_asks_once_for_its_cold_keys, .init = rig_open, .fini = rig_close)
+{
+	struct arena a;
+
+	arena_init(&a, 0);
+	get(0, "warm");
+	answer_get(0, ERR_OK, "warm");
+	batch_get("cold", "none", "warm");
 	cr_assert_eq(rig.reads, 2);
 	cr_assert_eq(rig.n[1], 2, "warm comes from the cache");
 	rig.keys[1][0].item = key_of(&a, "cold");
@@ -358,5 +372,60 @@ Test(op_reads, a_batch_asks_once_for_its_cold_keys, .init = rig_open, .fini = ri
 	get(1, "none");
 	cr_assert_eq(rig.reads, 2, "both are cached now");
 	cr_assert_eq(rig.hits, 2);
+	arena_release(&a);
+}
+
+/* An item of more than a piece of a batch's answer. */
+static struct slice large_item(struct arena *a, const char *pk)
+{
+	static const char megabyte[(1 << 20) + 1];
+	struct slice s;
+	struct buf b;
+
+	buf_init(&b);
+	mp_put_map(&b, 2);
+	mp_put_str(&b, SLICE_LIT("pk"));
+	value_put_string(&b, slice_str(pk));
+	mp_put_str(&b, SLICE_LIT("v"));
+	value_put_string(&b, slice_of(megabyte, sizeof megabyte));
+	s = arena_copy(a, buf_slice(&b));
+	buf_release(&b);
+	return s;
+}
+
+/* Two items of a megabyte and one that is not there, read on another thread (kept) or on the worker; turns that the answer takes. */
+static unsigned answer_large(struct arena *a, bool kept)
+{
+	struct worker *w = &rig.worker[0];
+	unsigned read = rig.reads, answered = rig.answered, turns = 0;
+
+	batch_get("a", "b", "none");
+	rig.keys[read][0].item = large_item(a, "a");
+	rig.keys[read][1].item = large_item(a, "b");
+	rig.keys[read][2].item = SLICE_NONE;
+	if (kept)
+		buf_put(rig.read[read]->keep, "bytes", 5);
+	rig.read[read]->done(rig.read[read]);
+	for (; rig.answered == answered; turns++) {
+		cr_assert_eq(rig.held, 1, "its tables stay");
+		cr_assert_eq(mailbox_deliver(&w->mailbox), 1);
+	}
+	cr_assert_eq(rig.held, 0);
+	cr_assert_eq(rig.failed, 0);
+	return turns;
+}
+
+Test(op_reads, a_large_batch_lets_others_in_between, .init = rig_open, .fini = rig_close)
+{
+	struct arena a;
+	struct buf at_once;
+
+	arena_init(&a, 0);
+	buf_init(&at_once);
+	cr_assert_eq(answer_large(&a, false), 0, "what is lent goes at once");
+	buf_put_slice(&at_once, buf_slice(&rig.last));
+	cr_assert_eq(answer_large(&a, true), 4, "two to fill the cache, two to answer");
+	cr_assert(slice_eq(buf_slice(&rig.last), buf_slice(&at_once)));
+	buf_release(&at_once);
 	arena_release(&a);
 }
