@@ -18,7 +18,7 @@
  *     a second, and whenever the test clock is moved.
  *
  * Sources: "Using Global Secondary Indexes in DynamoDB" (data synchronization, provisioned throughput considerations) and
- * "Diagnosing throttling" in the developer guide.
+ * "Understanding Global Secondary Index (GSI) write throttling and back pressure in DynamoDB" in the developer guide.
  * Not here: local indexes, which are always changed with their table. Threads: its own; the writer does the writing. */
 #ifndef DYNAX_STORE_PROPAGATION_H
 #define DYNAX_STORE_PROPAGATION_H

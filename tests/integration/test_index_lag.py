@@ -2,18 +2,20 @@
 
 Where time matters it is the daemon's clock, moved by hand."""
 
+import json
 import os
 import re
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.request
 
 import pytest
 
 from daemon import BINARY, DataDirectory, Daemon
-from doors import HttpDoor, Refused, definitions, index, item, keys, values
+from doors import HttpDoor, MsgpackDoor, Refused, definitions, index, item, keys, values
 
 DYNAX = os.environ.get("DYNAX", os.path.join(os.path.dirname(BINARY), "dynax"))
 DEFINITIONS = definitions(pk="S", sk="S", gpk="S", gsk="S")
@@ -94,6 +96,40 @@ def test_cached_answers_go_when_the_change_arrives():
         assert len(found(call, "a")) == 1 and call.source == "hit"
         post(daemon, "/clock?advance=1")
         assert (found(call, "a"), len(found(call, "b"))) == ([], 1)
+
+
+def test_a_late_index_never_goes_back():
+    """Through both doors and the cache: what a query of the index shows, every later one shows, or something newer."""
+    with Daemon("--index-delay", "2") as daemon:
+        call = HttpDoor(daemon)
+        create(call)
+        put(call, "a", n=0)
+        await_backlog(daemon)
+        seen, over, wrong, hits = [0], threading.Event(), [], []
+
+        def read(door):
+            ask = json.dumps({"TableName": "tab", "IndexName": "by-g", "KeyConditionExpression": "gpk = :g",
+                              "ExpressionAttributeValues": values(g="a")})
+            while not over.is_set() and not wrong:
+                least = seen[0]
+                numbers = [int(x["n"]["N"]) for x in door.call("Query", ask)["Items"]]
+                hits.append(door.source == "hit")
+                if len(numbers) != 1 or numbers[0] < least:
+                    wrong.append((least, numbers))
+                seen[0] = max(seen[0], *numbers)
+
+        readers = [threading.Thread(target=read, args=(door(daemon),)) for door in (HttpDoor, HttpDoor, MsgpackDoor)]
+        for r in readers:
+            r.start()
+        for n in range(1, 501):
+            put(call, "a", n=n)
+        await_backlog(daemon)
+        over.set()
+        for r in readers:
+            r.join()
+        assert not wrong, wrong
+        assert any(hits) and not all(hits)
+        assert found(call, "a")[0]["n"]["N"] == "500"
 
 
 def test_back_pressure_begins_and_ends():
