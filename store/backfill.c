@@ -33,14 +33,11 @@ struct page {
 
 /* ---- the writer's half ---- */
 
-static const struct table_index *find_building(const struct catalog_table *ct, uint32_t id, unsigned *at)
+static const struct table_index *find_building(const struct catalog_table *ct, uint32_t id)
 {
-	for (unsigned i = 0; ct != NULL && i < ct->table.gsis; i++) {
-		*at = i;
-		if (ct->table.index[i].id == id && !ct->table.index[i].readable)
-			return &ct->table.index[i];
-	}
-	return NULL;
+	const struct table_index *x = ct != NULL ? catalog_find_index(&ct->table, id) : NULL;
+
+	return x != NULL && !x->readable ? x : NULL;
 }
 
 static enum err fill_page(struct write_batch *b, struct store_write *w, const struct catalog_table *ct,
@@ -61,7 +58,8 @@ static enum err fill_page(struct write_batch *b, struct store_write *w, const st
 	return write_txn_end(&t, rc, &w->fault);
 }
 
-static enum err declare_readable(struct write_batch *b, struct store_write *w, const struct catalog_table *ct, unsigned at)
+static enum err declare_readable(struct write_batch *b, struct store_write *w, const struct catalog_table *ct,
+	const struct table_index *x)
 {
 	struct catalog *next = NULL;
 	struct catalog_draft d;
@@ -71,10 +69,10 @@ static enum err declare_readable(struct write_batch *b, struct store_write *w, c
 	enum err rc = control_draft(ct, w->req->arena, &d, &w->fault);
 
 	if (rc == ERR_OK) {
-		d.building[at] = false;
+		d.building[x - ct->table.index] = false;
 		d.spec = control_spec_put(&ct->spec, w->req->arena);
 		rc = slice_present(d.spec) ? control_put_table(&t, &d, &next, &w->fault) : fault_set(&w->fault, MSG_NO_MEMORY);
-		write_txn_change(&t, &(struct store_change){ .table = ct->table.index[at].id, .whole = true });
+		write_txn_change(&t, &(struct store_change){ .table = x->id, .whole = true });
 	}
 	return control_end(&t, &next, rc, &w->fault);
 }
@@ -84,12 +82,11 @@ static enum err page_apply(struct write_batch *b, struct store_write *w)
 {
 	const struct page *p = w->plan->control;
 	const struct catalog_table *ct = catalog_find_id(b->catalog, p->table);
-	unsigned at = 0;
-	const struct table_index *x = find_building(ct, p->index, &at);
+	const struct table_index *x = find_building(ct, p->index);
 
 	if (x == NULL)
 		return ERR_OK;
-	return p->last ? declare_readable(b, w, ct, at) : fill_page(b, w, ct, x, p);
+	return p->last ? declare_readable(b, w, ct, x) : fill_page(b, w, ct, x, p);
 }
 
 /* ---- the thread's half ---- */

@@ -1,6 +1,7 @@
 /* backlog - see backlog.h. */
 #include "store/backlog.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "protocol/messages.h"
@@ -157,13 +158,14 @@ static enum err find_oldest(struct engine *e, uint32_t index, struct backlog_sta
 	return rc;
 }
 
-enum err backlog_remove(struct write_txn *t, const struct table_index *x, const struct backlog_row *row, unsigned n, bool unpaid,
-	struct fault *f)
+enum err backlog_remove(struct write_txn *t, const struct table_index *x, const struct backlog_row *row, unsigned n,
+	bool unpaid, struct fault *f)
 {
 	struct engine *e = t->batch->store->engine;
 	struct backlog_state *s = &x->backlog->now;
 	uint8_t key[ROW_KEY];
 
+	assert(n == 0 || row[0].number == s->first);
 	if (!mark(t, x->backlog))
 		return ERR_OK; /* the commit refuses */
 	s->unpaid = unpaid;

@@ -1,7 +1,7 @@
 /* backlog - what a global index has not been told yet: rows, each put by the transaction that changes an item.
  *
  *    item_apply --backlog_append--> | 0, 'g' | index id | sequence number | -> [time, entry before, entry after]
- *    propagation thread (propagation.h) --> index_carry_out and backlog_remove, in one transaction
+ *    propagation thread (propagation.h) --> index_move and backlog_remove, in one transaction
  *
  * L1. A row is there exactly if its change is and has not been carried out. So every change reaches its index once, over
  *     crashes too.
@@ -52,7 +52,7 @@ struct backlog_state {
 	uint64_t cost;                   /* of all rows, half units */
 	uint64_t oldest_ms;              /* of the first row */
 	uint64_t carried;                /* rows carried out since the store was opened */
-	bool unpaid;                     /* rows wait for throughput: there was too little when last one was to be paid for */
+	bool unpaid;                     /* rows wait for throughput: there was too little when the last one was to be paid */
 };
 
 struct backlog {
@@ -75,9 +75,9 @@ static inline bool backlog_empty(const struct backlog *b)
 
 /* Put a row behind the others. unpaid: there is no throughput for it now. */
 void backlog_append(struct write_txn *t, const struct table_index *x, const struct index_move *m, bool unpaid);
-/* The first n rows have been carried out. unpaid: there was no throughput for the next one. */
-enum err backlog_remove(struct write_txn *t, const struct table_index *x, const struct backlog_row *row, unsigned n, bool unpaid,
-	struct fault *f) __attribute__((warn_unused_result));
+/* The first n rows, which these are, have been carried out. unpaid: there was no throughput for the next one. */
+enum err backlog_remove(struct write_txn *t, const struct table_index *x, const struct backlog_row *row, unsigned n,
+	bool unpaid, struct fault *f) __attribute__((warn_unused_result));
 /* The index goes. */
 void backlog_drop(struct write_txn *t, const struct table_index *x);
 

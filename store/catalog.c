@@ -53,6 +53,14 @@ const struct catalog_table *catalog_find_id(const struct catalog *c, uint32_t id
 	return lo < c->n && c->by_id[lo]->table.id == id ? c->by_id[lo] : NULL;
 }
 
+const struct table_index *catalog_find_index(const struct table *t, uint32_t id)
+{
+	for (unsigned i = 0; t != NULL && i < t->gsis; i++)
+		if (t->index[i].id == id)
+			return &t->index[i];
+	return NULL;
+}
+
 size_t catalog_after(const struct catalog *c, struct slice name)
 {
 	size_t lo = 0, hi = c->n;
@@ -135,22 +143,15 @@ static bool take_meter(struct meter **m, struct meter *before, struct partitions
 	return take_heat(p, parts_before) && *m != NULL;
 }
 
-static const struct table_index *index_of(const struct catalog_table *t, uint32_t id)
-{
-	for (unsigned i = 0; i < t->table.gsis; i++)
-		if (t->table.index[i].id == id)
-			return &t->table.index[i];
-	return NULL;
-}
-
-/* Meters of the table, meters and backlogs of its global indexes: those of the description before this one (NULL = none), or new ones. */
+/* Meters of the table, meters and backlogs of its global indexes: those of the description before this one (NULL = none), or
+ * new ones. */
 static bool take_meters(struct catalog_table *t, const struct catalog_table *before)
 {
 	const struct table *was = before != NULL && before->table.id == t->table.id ? &before->table : NULL;
 	bool all = take_meter(&t->table.meter, was != NULL ? was->meter : NULL, &t->table.parts, was != NULL ? &was->parts : NULL);
 
 	for (unsigned i = 0; i < t->table.gsis; i++) {
-		const struct table_index *x = was != NULL ? index_of(before, t->table.index[i].id) : NULL;
+		const struct table_index *x = catalog_find_index(was, t->table.index[i].id);
 
 		all &= take_meter(&t->index[i].meter, x != NULL ? x->meter : NULL, &t->index[i].parts, x != NULL ? &x->parts : NULL);
 		t->index[i].backlog = x != NULL ? backlog_ref(x->backlog) : backlog_new();

@@ -139,6 +139,8 @@ void catalog_quiesce(struct catalog_reader *r);
 /* NULL if there is none. */
 const struct catalog_table *catalog_find(const struct catalog *c, struct slice name);
 const struct catalog_table *catalog_find_id(const struct catalog *c, uint32_t id);
+/* A global index by id; NULL if there is none. t: may be NULL, too. */
+const struct table_index *catalog_find_index(const struct table *t, uint32_t id);
 /* Place in by_name of the first table after `name`, which need not exist. */
 size_t catalog_after(const struct catalog *c, struct slice name);
 

@@ -31,8 +31,12 @@ static enum err admit(struct store *s, const struct table *t, const struct table
 	uint64_t owed = x->backlog->now.unpaid ? x->backlog->now.cost : 0;
 	uint32_t seconds = INDEX_BEHIND_SECONDS + delay_ms(s) / 1000;
 
+	if (!throughput_limited(s, t, x, METER_WRITE))
+		return ERR_OK;
 	for (unsigned i = 0; i < 2; i++) {
-		enum throughput_spent spent = side[i]->cost != 0 ? throughput_behind(s, t, x, side[i]->hash, owed, seconds) : SPENT_NONE;
+		if (side[i]->cost == 0)
+			continue;
+		enum throughput_spent spent = throughput_behind(s, t, x, side[i]->hash, owed, seconds);
 
 		if (spent != SPENT_NONE)
 			return throughput_refuse(s, t, x, side[i]->hash, METER_WRITE, spent, f);

@@ -11,12 +11,9 @@
 
 const struct partitions *partitions_of(const struct table *t, uint32_t owner)
 {
-	if (t->id == owner)
-		return &t->parts;
-	for (unsigned i = 0; i < t->gsis; i++)
-		if (t->index[i].id == owner)
-			return &t->index[i].parts;
-	return NULL;
+	const struct table_index *x = catalog_find_index(t, owner);
+
+	return t->id == owner ? &t->parts : x != NULL ? &x->parts : NULL;
 }
 
 bool partition_rows_drop(struct catalog_facts *facts, uint32_t owner, struct arena *a)

@@ -32,20 +32,13 @@ struct page {
 
 /* ---- the writer's half ---- */
 
-static const struct table_index *find_index(const struct catalog_table *ct, uint32_t id)
-{
-	for (unsigned i = 0; ct != NULL && i < ct->table.gsis; i++)
-		if (ct->table.index[i].id == id)
-			return &ct->table.index[i];
-	return NULL;
-}
-
-/* Nothing is done, and that is right, if table or index have gone. */
+/* Nothing is done, and that is right, if table or index have gone. What is put comes out of the rows, so it needs no room
+ * (write_txn.h: grows). */
 static enum err page_apply(struct write_batch *b, struct store_write *w)
 {
 	struct page *p = w->plan->control;
 	const struct catalog_table *ct = catalog_find_id(b->catalog, p->table);
-	const struct table_index *x = find_index(ct, p->index);
+	const struct table_index *x = ct != NULL ? catalog_find_index(&ct->table, p->index) : NULL;
 	struct write_txn t;
 	unsigned n = 0;
 

@@ -9,13 +9,13 @@
  *    - other rows wait, for order (backlog.h, L2);
  *    - a delay is set (store_set_index_delay), for programs to be tested with indexes that are late; or
  *    - the index's write capacity is used up. DynamoDB too lets the index fall behind then, but not for long: it throttles the
- *      table. Here writes that would change an index are refused once what waits costs more than INDEX_BEHIND_SECONDS (index_admit.h)
- *      of its write capacity, or of a partition's, beyond what is saved, and pass again as the backlog shrinks; the service does
- *      not publish its number.
+ *      table. Here writes that would change an index are refused once what waits costs more than INDEX_BEHIND_SECONDS
+ *      (index_admit.h) of its write capacity, or of a partition's, beyond what is saved, and pass again as the backlog
+ *      shrinks; the service does not publish its number.
  *
  * R1. Rows of different indexes never wait for one another.
- * R2. A row that waits for its time is carried out when that has come; one that waits for throughput is tried again several times
- *     a second, and whenever the test clock is moved.
+ * R2. A row that waits for its time is carried out when that has come; one that waits for throughput is tried again several
+ *     times a second, and whenever the test clock is moved.
  *
  * Sources: "Using Global Secondary Indexes in DynamoDB" (data synchronization, provisioned throughput considerations) and
  * "Understanding Global Secondary Index (GSI) write throttling and back pressure in DynamoDB" in the developer guide.

@@ -49,8 +49,6 @@ enum throughput_spent throughput_spent(struct store *s, const struct table *t, c
 enum throughput_spent throughput_behind(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
 	uint64_t owed, uint32_t seconds)
 {
-	if (!throughput_limited(s, t, x, METER_WRITE))
-		return SPENT_NONE;
 	uint64_t ms = clock_ms(&s->clock);
 	uint32_t rate = throughput_limit(t, x)->rate[METER_WRITE], warm = throughput_warm(s, t, x, METER_WRITE);
 	uint32_t each = s->partition_rate[METER_WRITE], second = (uint32_t)(ms / 1000);

@@ -83,7 +83,7 @@ enum err throughput_refuse(struct store *s, const struct table *t, const struct 
 static inline bool throughput_allows(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
 	enum meter_use use)
 {
-	return throughput_spent(s, t, x, hash, use) == SPENT_NONE;
+	return !throughput_limited(s, t, x, use) || throughput_spent(s, t, x, hash, use) == SPENT_NONE;
 }
 
 static inline enum err throughput_admit(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
@@ -96,8 +96,8 @@ static inline enum err throughput_admit(struct store *s, const struct table *t, 
 	return spent == SPENT_NONE ? ERR_OK : throughput_refuse(s, t, x, hash, use, spent, f);
 }
 
-/* Would it take an index longer than so many seconds to pay for these half units of writes, or this partition of it, if they were
- * all its own? */
+/* Would it take an index longer than so many seconds to pay for these half units of writes, or this partition of it, if they
+ * were all its own? Only asked if writes are limited. */
 enum throughput_spent throughput_behind(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
 	uint64_t owed, uint32_t seconds);
 

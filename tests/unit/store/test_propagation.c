@@ -331,7 +331,8 @@ struct model_run {
 
 #define DEFINITIONS "'AttributeDefinitions':[" DEF("pk") "," DEF("a") "," DEF("b") "]"
 #define INDEX_A "{'IndexName':'by-a','KeySchema':[" KEY("a", "HASH") "],'Projection':{'ProjectionType':'ALL'}," UNITS("1") "}"
-#define INDEX_B "{'IndexName':'by-b','KeySchema':[" KEY("b", "HASH") "],'Projection':{'ProjectionType':'KEYS_ONLY'}," UNITS("2") "}"
+#define INDEX_B "{'IndexName':'by-b','KeySchema':[" KEY("b", "HASH") "]," UNITS("2") "," \
+	"'Projection':{'ProjectionType':'KEYS_ONLY'}}"
 #define INDEX_AB "{'IndexName':'by-ab','KeySchema':[" KEY("a", "HASH") "," KEY("b", "RANGE") "]," UNITS("2") "," \
 	"'Projection':{'ProjectionType':'INCLUDE','NonKeyAttributes':['v']}}"
 
@@ -459,14 +460,13 @@ static struct model_item random_item(struct model_run *r)
 /* A request of a batch or transaction for an item to become x. */
 static void request_text(const struct model_item *x, int pk, bool transaction, char out[512])
 {
+	const char *of = transaction ? "\"TableName\":\"tab\"," : "", *request = transaction ? "" : "Request";
 	char text[256];
 
 	if (item_text(x, pk, -1, text) != 0)
-		snprintf(out, 512, "{\"%s\":{%s\"Item\":%s}}", transaction ? "Put" : "PutRequest", transaction ? "\"TableName\":\"tab\"," : "",
-			text);
+		snprintf(out, 512, "{\"Put%s\":{%s\"Item\":%s}}", request, of, text);
 	else
-		snprintf(out, 512, "{\"%s\":{%s\"Key\":{\"pk\":{\"S\":\"%c\"}}}}", transaction ? "Delete" : "DeleteRequest",
-			transaction ? "\"TableName\":\"tab\"," : "", 'a' + pk);
+		snprintf(out, 512, "{\"Delete%s\":{%s\"Key\":{\"pk\":{\"S\":\"%c\"}}}}", request, of, 'a' + pk);
 }
 
 static void judge(struct model_run *r, struct outcome o, const struct model_item *x, int pk, unsigned n)
@@ -516,10 +516,12 @@ static void do_rebuild(struct model_run *r)
 	int k = (int)rnd(r, INDEXES);
 	char body[1024];
 
-	snprintf(body, sizeof body, "{'TableName':'tab','GlobalSecondaryIndexUpdates':[{'Delete':{'IndexName':'%s'}}]}", index_name[k]);
+	snprintf(body, sizeof body, "{'TableName':'tab','GlobalSecondaryIndexUpdates':[{'Delete':{'IndexName':'%s'}}]}",
+		index_name[k]);
 	if (run(r->fx, "UpdateTable", body).code != ERR_OK)
 		return;
-	snprintf(body, sizeof body, "{'TableName':'tab'," DEFINITIONS ",'GlobalSecondaryIndexUpdates':[{'Create':%s}]}", index_json[k]);
+	snprintf(body, sizeof body, "{'TableName':'tab'," DEFINITIONS ",'GlobalSecondaryIndexUpdates':[{'Create':%s}]}",
+		index_json[k]);
 	struct outcome o;
 
 	while ((o = run(r->fx, "UpdateTable", body)).code == ERR_LIMIT_EXCEEDED)
