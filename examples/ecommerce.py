@@ -1,3 +1,4 @@
+# A shop in one table. apt install python3-boto3 && python3 ecommerce.py
 import boto3
 from boto3.dynamodb.conditions import Key
 

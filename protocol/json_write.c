@@ -294,32 +294,22 @@ static void write_struct(struct buf *out, struct mp *m, const struct shape *shap
 	put_char(out, '}');
 }
 
-static void write_sequence(struct buf *out, struct mp *m, const struct shape *shape)
+/* A list, or a map, whose elements have names. */
+static void write_elements(struct buf *out, struct mp *m, const struct shape *element, bool named)
 {
-	uint32_t n = mp_array(m);
+	uint32_t n = named ? mp_map(m) : mp_array(m);
 
-	put_char(out, '[');
+	put_char(out, named ? '{' : '[');
 	for (uint32_t i = 0; i < n && !m->bad; i++) {
 		if (i > 0)
 			put_char(out, ',');
-		write_any(out, m, shape->element);
+		if (named) {
+			json_write_string(out, mp_str(m));
+			put_char(out, ':');
+		}
+		write_any(out, m, element);
 	}
-	put_char(out, ']');
-}
-
-static void write_map(struct buf *out, struct mp *m, const struct shape *shape)
-{
-	uint32_t n = mp_map(m);
-
-	put_char(out, '{');
-	for (uint32_t i = 0; i < n && !m->bad; i++) {
-		if (i > 0)
-			put_char(out, ',');
-		json_write_string(out, mp_str(m));
-		put_char(out, ':');
-		write_any(out, m, shape->element);
-	}
-	put_char(out, '}');
+	put_char(out, named ? '}' : ']');
 }
 
 static void write_any(struct buf *out, struct mp *m, const struct shape *shape)
@@ -329,10 +319,8 @@ static void write_any(struct buf *out, struct mp *m, const struct shape *shape)
 		write_struct(out, m, shape);
 		break;
 	case SHAPE_KIND_LIST:
-		write_sequence(out, m, shape);
-		break;
 	case SHAPE_KIND_MAP:
-		write_map(out, m, shape);
+		write_elements(out, m, shape->element, shape->kind == SHAPE_KIND_MAP);
 		break;
 	case SHAPE_KIND_STRING:
 	case SHAPE_KIND_ENUM:

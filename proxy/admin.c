@@ -1,3 +1,4 @@
+/* admin - see admin.h. Requests of the admin port, one function each. */
 #include "proxy/admin.h"
 
 #include <event2/buffer.h>

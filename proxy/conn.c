@@ -65,6 +65,7 @@ static void set_writing(struct conn *c, bool on)
 static void count_outcome(struct conn *c, enum conn_outcome why)
 {
 	metric_add(&c->worker->metrics->outcome[why], 1);
+	log_debug("conn %d: %s", c->fd, conn_outcome_name[why]);
 }
 
 void conn_close(struct conn *c, enum conn_outcome why)

@@ -1,9 +1,10 @@
+/* metrics - see metrics.h. Sums over workers, and how they are written. */
 #include "proxy/metrics.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-static const char *const outcome_name[] = {
+const char *const conn_outcome_name[] = {
 #define X(sym, name, what) name,
 	CONN_OUTCOMES(X)
 #undef X
@@ -96,7 +97,7 @@ static void write_counters(struct buf *out, struct metrics *const *m, unsigned n
 	buf_printf(out, "dynax_connections %" PRIu64 "\n", total(m, n, offsetof(struct metrics, connections)));
 	write_head(out, "dynax_connections_closed_total", "counter", "connections closed, by how they ended");
 	for (unsigned i = 0; i < CONN_OUTCOME_COUNT; i++)
-		buf_printf(out, "dynax_connections_closed_total{outcome=\"%s\"} %" PRIu64 "\n", outcome_name[i],
+		buf_printf(out, "dynax_connections_closed_total{outcome=\"%s\"} %" PRIu64 "\n", conn_outcome_name[i],
 			total(m, n, offsetof(struct metrics, outcome[i])));
 }
 

@@ -38,6 +38,7 @@ enum conn_outcome {
 #undef X
 	CONN_OUTCOME_COUNT
 };
+extern const char *const conn_outcome_name[CONN_OUTCOME_COUNT];
 
 /* Plain counters. X(symbol, metric name, help) */
 #define METRIC_COUNTERS(X) \

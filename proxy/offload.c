@@ -1,3 +1,4 @@
+/* offload - see offload.h. */
 #include "proxy/offload.h"
 
 #include <pthread.h>

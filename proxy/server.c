@@ -1,3 +1,4 @@
+/* server - see server.h. Start in the order of what needs what, run, signals, drain, stop. */
 #include "proxy/server.h"
 
 #include <errno.h>

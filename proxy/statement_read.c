@@ -268,35 +268,20 @@ static struct slice get_record(struct statement_run *r, struct slice key)
 	return statement_record(r->call, &b);
 }
 
-/* Statement and number of the read stand for the key condition. */
-static struct slice query_record(struct statement_run *r)
-{
-	struct statement_read_state *g = r->reads;
-	const char *condition = arena_printf(&r->call->arena, "%u %.*s", (unsigned)g->at, SLICE_FMT(r->statement->text));
-	unsigned n = 0;
-	struct buf b;
-	size_t at;
+/* Members of QueryInput and ScanInput, which stand in the order of their names in both. */
+struct page_ids {
+	unsigned consistent, start, values, filter, index, condition, limit, capacity, forward, table;
+};
+enum { NO_MEMBER = UINT32_MAX };
+static const struct page_ids query_ids = { QueryInput_ConsistentRead, QueryInput_ExclusiveStartKey,
+	QueryInput_ExpressionAttributeValues, NO_MEMBER, QueryInput_IndexName, QueryInput_KeyConditionExpression, QueryInput_Limit,
+	QueryInput_ReturnConsumedCapacity, QueryInput_ScanIndexForward, QueryInput_TableName };
+static const struct page_ids scan_ids = { ScanInput_ConsistentRead, ScanInput_ExclusiveStartKey,
+	ScanInput_ExpressionAttributeValues, ScanInput_FilterExpression, ScanInput_IndexName, NO_MEMBER, ScanInput_Limit,
+	ScanInput_ReturnConsumedCapacity, NO_MEMBER, ScanInput_TableName };
 
-	buf_init(&b);
-	at = record_begin(&b);
-	if (r->consistent)
-		record_put_bool(&b, &n, QueryInput_ConsistentRead, true);
-	put_encoded(&b, &n, QueryInput_ExclusiveStartKey, g->start);
-	put_encoded(&b, &n, QueryInput_ExpressionAttributeValues, g->values);
-	put_str(&b, &n, QueryInput_IndexName, r->statement->index);
-	put_str(&b, &n, QueryInput_KeyConditionExpression, slice_str(condition));
-	if (g->left != UINT32_MAX)
-		record_put_int(&b, &n, QueryInput_Limit, g->left);
-	if (slice_present(r->capacity))
-		record_put_str(&b, &n, QueryInput_ReturnConsumedCapacity, SLICE_LIT("INDEXES"));
-	if (g->plan.descending)
-		record_put_bool(&b, &n, QueryInput_ScanIndexForward, false);
-	record_put_str(&b, &n, QueryInput_TableName, r->statement->table);
-	record_end(&b, at, n);
-	return statement_record(r->call, &b);
-}
-
-static struct slice scan_record(struct statement_run *r)
+/* Statement and number of the read stand for the key condition of a Query, the statement alone for the filter of a Scan. */
+static struct slice page_record(struct statement_run *r, const struct page_ids *id)
 {
 	struct statement_read_state *g = r->reads;
 	unsigned n = 0;
@@ -306,16 +291,22 @@ static struct slice scan_record(struct statement_run *r)
 	buf_init(&b);
 	at = record_begin(&b);
 	if (r->consistent)
-		record_put_bool(&b, &n, ScanInput_ConsistentRead, true);
-	put_encoded(&b, &n, ScanInput_ExclusiveStartKey, g->start);
-	put_encoded(&b, &n, ScanInput_ExpressionAttributeValues, g->values);
-	record_put_str(&b, &n, ScanInput_FilterExpression, r->statement->text);
-	put_str(&b, &n, ScanInput_IndexName, r->statement->index);
+		record_put_bool(&b, &n, id->consistent, true);
+	put_encoded(&b, &n, id->start, g->start);
+	put_encoded(&b, &n, id->values, g->values);
+	if (id->filter != NO_MEMBER)
+		record_put_str(&b, &n, id->filter, r->statement->text);
+	put_str(&b, &n, id->index, r->statement->index);
+	if (id->condition != NO_MEMBER)
+		put_str(&b, &n, id->condition,
+			slice_str(arena_printf(&r->call->arena, "%u %.*s", (unsigned)g->at, SLICE_FMT(r->statement->text))));
 	if (g->left != UINT32_MAX)
-		record_put_int(&b, &n, ScanInput_Limit, g->left);
+		record_put_int(&b, &n, id->limit, g->left);
 	if (slice_present(r->capacity))
-		record_put_str(&b, &n, ScanInput_ReturnConsumedCapacity, SLICE_LIT("INDEXES"));
-	record_put_str(&b, &n, ScanInput_TableName, r->statement->table);
+		record_put_str(&b, &n, id->capacity, SLICE_LIT("INDEXES"));
+	if (id->forward != NO_MEMBER && g->plan.descending)
+		record_put_bool(&b, &n, id->forward, false);
+	record_put_str(&b, &n, id->table, r->statement->table);
 	record_end(&b, at, n);
 	return statement_record(r->call, &b);
 }
@@ -325,7 +316,7 @@ static void start_read(struct statement_run *r)
 	struct statement_read_state *g = r->reads;
 	const struct statement_read *read = g->plan.scan ? NULL : &g->plan.read[g->at];
 	enum op op = read == NULL ? OP_Scan : slice_present(read->point) ? OP_GetItem : OP_Query;
-	struct slice record = op == OP_Scan ? scan_record(r) : op == OP_Query ? query_record(r) : get_record(r, read->point);
+	struct slice record = op == OP_GetItem ? get_record(r, read->point) : page_record(r, op == OP_Scan ? &scan_ids : &query_ids);
 
 	if (!slice_present(record)) {
 		fault_set(&r->fault, MSG_NO_MEMORY);

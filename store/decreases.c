@@ -1,3 +1,4 @@
+/* decreases - see decreases.h. */
 #include "store/decreases.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* item_apply - see item_apply.h. */
 #include "store/item_apply.h"
 
 #include "protocol/messages.h"

@@ -1,3 +1,4 @@
+/* keeper - see keeper.h. */
 #include "store/keeper.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* store - see store.h. Opening and closing, readers, tables by name, items by key. */
 #include "store/store.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* write_txn - see write_txn.h. */
 #include "store/write_txn.h"
 
 #include <stdlib.h>

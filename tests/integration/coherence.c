@@ -453,6 +453,31 @@ static void take_items(struct mp m, uint32_t n, uint64_t round, uint64_t got[KEY
 	}
 }
 
+/* Each of these keys was seen once, by an answer that has these items. */
+static void saw_items(struct client *c, struct mp m, uint32_t n, struct key first, unsigned keys, int64_t asked)
+{
+	int64_t answered = history_now();
+	uint64_t got[KEYS] = { 0 };
+
+	take_items(m, n, first.round, got);
+	for (unsigned i = first.k; i < first.k + keys; i++)
+		saw(c, (struct key){ first.round, i }, got[i], asked, answered, false);
+}
+
+/* A Query or Scan. */
+static void ask_page(struct client *c, enum op op, struct buf *b, struct key first, unsigned keys)
+{
+	struct record answer;
+	int64_t asked = history_now();
+	uint32_t items;
+
+	exchange(c, op, b, &answer);
+	struct mp m = record_list(&answer, QueryOutput_Items, &items);
+
+	saw_items(c, m, items, first, keys, asked);
+	buf_release(b);
+}
+
 static void do_get(struct client *c, struct key key)
 {
 	struct record answer;
@@ -474,13 +499,8 @@ static void do_get(struct client *c, struct key key)
 
 static void do_query(struct client *c, struct key key)
 {
-	uint64_t got[KEYS] = { 0 };
-	struct record answer;
 	unsigned n = 0;
-	int64_t asked, answered;
-	uint32_t items;
 	struct buf b;
-	struct mp m;
 	size_t at;
 
 	buf_init(&b);
@@ -489,48 +509,30 @@ static void do_query(struct client *c, struct key key)
 	record_put_str(&b, &n, QueryInput_KeyConditionExpression, SLICE_LIT("pk = :x"));
 	record_put_str(&b, &n, QueryInput_TableName, SLICE_LIT(TABLE));
 	record_end(&b, at, n);
-	asked = history_now();
-	exchange(c, OP_Query, &b, &answer);
-	answered = history_now();
-	m = record_list(&answer, QueryOutput_Items, &items);
-	take_items(m, items, key.round, got);
-	for (unsigned i = key.k / ITEMS * ITEMS, end = i + ITEMS; i < end; i++)
-		saw(c, (struct key){ key.round, i }, got[i], asked, answered, false);
-	buf_release(&b);
+	ask_page(c, OP_Query, &b, (struct key){ key.round, key.k / ITEMS * ITEMS }, ITEMS);
 }
+
+_Static_assert((int)QueryOutput_Items == (int)ScanOutput_Items, "one page for two");
 
 static void do_scan(struct client *c, uint64_t round)
 {
-	uint64_t got[KEYS] = { 0 };
-	struct record answer;
 	unsigned n = 0;
-	int64_t asked, answered;
-	uint32_t items;
 	struct buf b;
-	struct mp m;
 	size_t at;
 
 	buf_init(&b);
 	at = record_begin(&b);
 	record_put_str(&b, &n, ScanInput_TableName, SLICE_LIT(TABLE));
 	record_end(&b, at, n);
-	asked = history_now();
-	exchange(c, OP_Scan, &b, &answer);
-	answered = history_now();
-	m = record_list(&answer, ScanOutput_Items, &items);
-	take_items(m, items, round, got);
-	for (unsigned i = 0; i < KEYS; i++)
-		saw(c, (struct key){ round, i }, got[i], asked, answered, false);
-	buf_release(&b);
+	ask_page(c, OP_Scan, &b, (struct key){ round, 0 }, KEYS);
 }
 
 /* All keys of the round in one batch: some cached, some cold. */
 static void do_batch_get(struct client *c, uint64_t round)
 {
-	uint64_t got[KEYS] = { 0 };
 	struct record answer;
 	unsigned n = 0, inner = 0;
-	int64_t asked, answered;
+	int64_t asked;
 	uint32_t tables, items;
 	size_t at, table;
 	struct buf b;
@@ -550,15 +552,12 @@ static void do_batch_get(struct client *c, uint64_t round)
 	record_end(&b, at, n);
 	asked = history_now();
 	exchange(c, OP_BatchGetItem, &b, &answer);
-	answered = history_now();
 	m = record_list(&answer, BatchGetItemOutput_Responses, &tables);
 	if (tables != 1)
 		give_up("a batch without its table");
 	mp_str(&m);
 	items = mp_array(&m);
-	take_items(m, items, round, got);
-	for (unsigned i = 0; i < KEYS; i++)
-		saw(c, (struct key){ round, i }, got[i], asked, answered, false);
+	saw_items(c, m, items, (struct key){ round, 0 }, KEYS, asked);
 	buf_release(&b);
 }
 
