@@ -9,7 +9,7 @@
 #include "store/partition.h"
 
 /* Waits are short, whatever they are for: the system's clock may be set, and the test clock be moved. */
-enum { PAGE_ROWS = 128, RETRY_MS = 250, WAIT_MS = 1000 };
+enum { PAGE_ROWS = 256, RETRY_MS = 250, WAIT_MS = 1000 };
 #define PAGE_BYTES ((size_t)1024 * 1024)
 
 struct propagation {
