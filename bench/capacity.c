@@ -16,7 +16,8 @@ enum { READS = 500000, WRITES = 64000, ROUNDS = 3, THREADS_MAX = 16, SETTINGS = 
 static const char *const tables[] = { "on demand", "provisioned" };
 static const char *const schema = "{\"TableName\":\"tab\",\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}],"
 	"\"AttributeDefinitions\":[{\"AttributeName\":\"pk\",\"AttributeType\":\"S\"}],%s}";
-static const char *const billing[] = { "\"BillingMode\":\"PAY_PER_REQUEST\"",
+static const char *const billing[] = {
+	"\"BillingMode\":\"PAY_PER_REQUEST\",\"WarmThroughput\":{\"ReadUnitsPerSecond\":3000000,\"WriteUnitsPerSecond\":3000000}",
 	"\"ProvisionedThroughput\":{\"ReadCapacityUnits\":3000000,\"WriteCapacityUnits\":3000000}" };
 static const char *const item = "{\"TableName\":\"tab\",\"Item\":{\"pk\":{\"S\":\"customer-00000000001\"},\"value\":{\"S\":"
 	"\"----------------------------------------------------------------\"},\"n\":{\"N\":\"1\"}}}";
