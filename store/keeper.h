@@ -1,5 +1,5 @@
 /* keeper - the thread that lets things age: expired items (ttl.h), old records of streams (streams.h), partitions that have
- * grown too large (partition.h), and throughput that no longer fits (minutely.h).
+ * to be counted or cut (partition.h), and throughput that no longer fits (minutely.h).
  *
  * It looks every few seconds, only reads by itself, and has the writer do what is to be done, in small pages between
  * the requests' own writes.

@@ -5,6 +5,7 @@
 #include "store/background.h"
 #include "store/control.h"
 #include "store/heat.h"
+#include "store/keycode.h"
 #include "store/spec.h"
 #include "store/streams.h"
 #include "store/write_txn.h"
@@ -64,6 +65,21 @@ enum err partitions_view(struct view *v, const struct partitions *p, struct coun
 		rc = counters_view(v, p->part[i].id, &one, f);
 		add(c, &one);
 	}
+	return rc;
+}
+
+enum err partition_cursor(struct view *v, uint32_t owner, uint64_t from, uint64_t to, struct cursor **c, struct fault *f)
+{
+	struct buf lo, hi;
+
+	buf_init(&lo);
+	buf_init(&hi);
+	keycode_range(&lo, &hi, owner, from, to);
+	enum err rc = lo.failed || hi.failed ? fault_set(f, MSG_NO_MEMORY)
+		: cursor_open(v, buf_slice(&lo), buf_slice(&hi), false, c, f);
+
+	buf_release(&lo);
+	buf_release(&hi);
 	return rc;
 }
 

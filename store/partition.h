@@ -23,9 +23,10 @@
  *                half of the load by itself gets a partition of its own, which then stays, and stays limited (heat.h)
  *
  * A table begins with as many equal ranges as its throughput needs: partitions are never put together again.
- * Sources: "Partitions and data distribution in DynamoDB", "Designing partition keys to distribute your workload", "DynamoDB burst
- * and adaptive capacity" in the developer guide. How many partitions "sufficient" ones are is not published any more: here, as
- * many as give the reads, or the writes if those need more, for the limits of both are kept apart.
+ * Sources: "Partitions and data distribution in DynamoDB", "Designing partition keys to distribute your workload", "DynamoDB
+ * burst and adaptive capacity" in the developer guide. How many partitions "sufficient" ones are is not published any more: here, as
+ * many as give the reads, or the writes if those need more, for the limits of both are kept apart. An older edition says that
+ * provisioned tables with a stream get no partitions for single keys; here they do, and their shards follow.
  * Threads: the writer cuts and settles; the keeper counts; all else is immutable, like the description of the table. */
 #ifndef DYNAX_STORE_PARTITION_H
 #define DYNAX_STORE_PARTITION_H
@@ -79,6 +80,10 @@ enum err partitions_read(struct engine *e, const struct partitions *p, struct co
 enum err partitions_view(struct view *v, const struct partitions *p, struct counters *c, struct fault *f)
 	__attribute__((warn_unused_result));
 
+/* A cursor over what a table or index has of hashes in [from, to); to = 0: up to the last. */
+enum err partition_cursor(struct view *v, uint32_t owner, uint64_t from, uint64_t to, struct cursor **c, struct fault *f)
+	__attribute__((warn_unused_result));
+
 /* How many partitions the throughput of a table, or of an index at its place (spec.h), needs: its warm throughput, which is
  * what it is sure to serve. An on-demand table that does not tell needs several only if it is limited as the service's. */
 unsigned partitions_wanted(const struct store *s, const struct record *spec, int place);
@@ -95,7 +100,8 @@ struct partition_cut {
 	uint64_t at;
 	enum cut_reason why;
 };
-enum err partition_cut(struct own_write *o, struct arena *a, const struct partition_cut *cut) __attribute__((warn_unused_result));
+enum err partition_cut(struct own_write *o, struct arena *a, const struct partition_cut *cut)
+	__attribute__((warn_unused_result));
 
 /* An uncounted partition, and what it had when it was cut; settling it waits, too. */
 struct partition_count {
@@ -103,13 +109,14 @@ struct partition_count {
 	uint64_t from, to;               /* to = 0: the last one */
 	struct counters had;
 };
-enum err partition_settle(struct own_write *o, struct arena *a, const struct partition_count *c) __attribute__((warn_unused_result));
+enum err partition_settle(struct own_write *o, struct arena *a, const struct partition_count *c)
+	__attribute__((warn_unused_result));
 
 /* Count what is uncounted, and cut what should be cut, in all tables (partition_tend.c). */
 void partitions_tend(struct keeper *k);
 
 #define PARTITION_BYTES ((uint64_t)10 << 30)
-/* PARTITIONS_MAX: that many are made for the sake of throughput; the service's tables have 40,000 units at most unless asked for. */
+/* PARTITIONS_MAX: that many are made for the sake of throughput; the service's tables have 40,000 units unless more is asked for. */
 enum { PARTITION_RCU = 3000, PARTITION_WCU = 1000, PARTITIONS_MAX = 1024 };
 
 #endif

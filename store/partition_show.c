@@ -1,10 +1,9 @@
 /* partition_show - how a table is partitioned, for those who look (store.h). */
-#include "store/heat.h"
-#include "store/keycode.h"
 #include "store/partition.h"
-#include "store/write_txn.h"
 
 #include "protocol/messages.h"
+#include "store/heat.h"
+#include "store/write_txn.h"
 
 struct show {
 	struct store *store;
@@ -41,13 +40,7 @@ static enum err find_key(struct show *s, uint32_t owner, const struct key_schema
 {
 	struct slice key, value;
 	struct cursor *cur = NULL;
-	struct buf lo, hi;
-
-	buf_init(&lo);
-	buf_init(&hi);
-	keycode_range(&lo, &hi, owner, hash, hash + 1);
-	enum err rc = lo.failed || hi.failed ? fault_set(f, MSG_NO_MEMORY)
-		: cursor_open(s->view, buf_slice(&lo), buf_slice(&hi), false, &cur, f);
+	enum err rc = partition_cursor(s->view, owner, hash, hash + 1, &cur, f);
 
 	*out = SLICE_NONE;
 	if (rc == ERR_OK)
@@ -55,8 +48,6 @@ static enum err find_key(struct show *s, uint32_t owner, const struct key_schema
 	if (rc == ERR_OK && slice_present(key))
 		*out = key_of(ks, value, &s->arena);
 	cursor_close(&cur);
-	buf_release(&lo);
-	buf_release(&hi);
 	return rc;
 }
 

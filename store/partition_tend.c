@@ -1,9 +1,10 @@
 /* partition_tend - what the keeper does for partitions (partition.h): it counts those that were cut, and cuts what is too large,
  * too few, or too hot. */
+#include "store/partition.h"
+
 #include "store/heat.h"
 #include "store/keeper.h"
 #include "store/keycode.h"
-#include "store/partition.h"
 #include "store/spec.h"
 #include "store/write_txn.h"
 
@@ -41,16 +42,12 @@ static enum err scan_part(struct keeper *k, struct view *v, struct partition_cou
 {
 	struct slice key, value;
 	struct counters since;
-	struct buf lo, hi;
 	struct cursor *cur = NULL;
 	enum err rc = counters_view(v, c->id, &since, NULL);
 
 	c->had = (struct counters){ 0 };
-	buf_init(&lo);
-	buf_init(&hi);
-	keycode_range(&lo, &hi, c->owner, c->from, c->to);
 	if (rc == ERR_OK)
-		rc = lo.failed || hi.failed ? ERR_NO_MEMORY : cursor_open(v, buf_slice(&lo), buf_slice(&hi), false, &cur, NULL);
+		rc = partition_cursor(v, c->owner, c->from, c->to, &cur, NULL);
 	while (rc == ERR_OK && (rc = cursor_next(cur, &key, &value, NULL)) == ERR_OK && slice_present(key)) {
 		c->had.entries++;
 		c->had.bytes += item_size(value);
@@ -60,8 +57,6 @@ static enum err scan_part(struct keeper *k, struct view *v, struct partition_cou
 	c->had.entries -= since.entries;
 	c->had.bytes -= since.bytes;
 	cursor_close(&cur);
-	buf_release(&lo);
-	buf_release(&hi);
 	return rc;
 }
 
@@ -145,15 +140,10 @@ static enum err find_middle(struct keeper *k, struct large *l)
 {
 	struct slice key, value;
 	struct cursor *cur = NULL;
-	struct buf lo, hi;
 	uint64_t bytes = 0, n = 0;
-	enum err rc;
+	enum err rc = partition_cursor(l->view, l->cut.owner, l->from, l->to, &cur, NULL);
 
 	l->cut.at = l->from;
-	buf_init(&lo);
-	buf_init(&hi);
-	keycode_range(&lo, &hi, l->cut.owner, l->from, l->to);
-	rc = lo.failed || hi.failed ? ERR_NO_MEMORY : cursor_open(l->view, buf_slice(&lo), buf_slice(&hi), false, &cur, NULL);
 	while (rc == ERR_OK && bytes < l->bytes / 2 && (rc = cursor_next(cur, &key, &value, NULL)) == ERR_OK && slice_present(key)) {
 		bytes += item_size(value);
 		l->cut.at = keycode_hash_in(key);
@@ -161,8 +151,6 @@ static enum err find_middle(struct keeper *k, struct large *l)
 			rc = ERR_UNAVAILABLE;
 	}
 	cursor_close(&cur);
-	buf_release(&lo);
-	buf_release(&hi);
 	if (l->cut.at == l->from)
 		l->cut.at++;
 	return rc;

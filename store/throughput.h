@@ -11,7 +11,8 @@
  * too, and so is what such a table serves at all, by how it has grown (growth.h).
  *
  * P1. What is refused has changed nothing and costs nothing.
- * P2. A page of a Query or Scan that is admitted is read whole, and paid for afterwards; a Scan's by the partition where it began.
+ * P2. A page of a Query or Scan that is admitted is read whole, and paid for afterwards; a Scan's by the partition where it
+ *     began.
  * P3. Deletions by time to live and the filling of an index are neither refused nor charged.
  *
  * Sources: "DynamoDB provisioned capacity mode", "DynamoDB burst and adaptive capacity", "DynamoDB maximum throughput for
@@ -65,7 +66,8 @@ static inline uint32_t throughput_rate(const struct store *s, const struct table
 }
 
 /* Is there anything to hold this use to? */
-static inline bool throughput_limited(const struct store *s, const struct table *t, const struct table_index *x, enum meter_use use)
+static inline bool throughput_limited(const struct store *s, const struct table *t, const struct table_index *x,
+	enum meter_use use)
 {
 	return capacity_enforced(s->capacity) && (throughput_limit(t, x)->rate[use] != 0 || throughput_by_partition(s, t));
 }
