@@ -116,7 +116,8 @@ double heat_load(const struct heat *h, enum meter_use use, uint32_t second)
 {
 	uint64_t word = atomic_load_explicit(&h->use[use].load, memory_order_relaxed);
 
-	return (double)decayed(word, passed_since(word, second)) / LOAD_FRACTION / HEAT_LOAD_SECONDS;
+	/* Half a second: of the present one, that much has passed. */
+	return (double)decayed(word, passed_since(word, second)) / LOAD_FRACTION / (HEAT_LOAD_SECONDS - 0.5);
 }
 
 /* ---- seconds with refusals ---- */
