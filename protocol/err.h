@@ -45,7 +45,8 @@
 	X(CORRUPT, "InternalServerError", DYNAMODB, 500, false) \
 	X(BUSY, "InternalServerError", DYNAMODB, 500, true) \
 	X(USAGE, "UsageError", DYNAX, 400, false) \
-	X(NETWORK, "NetworkError", DYNAX, 500, true)
+	X(NETWORK, "NetworkError", DYNAX, 500, true) \
+	X(OBJECT_NOT_FOUND, "ObjectNotFoundException", CORAL, 400, false)
 
 enum err {
 	ERR_OK,

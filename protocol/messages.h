@@ -394,6 +394,18 @@
 #define MSG_AUTOSCALE_RANGE ERR_VALIDATION, "The minimum is at least 1, and not greater than the maximum"
 #define MSG_AUTOSCALE_TARGET ERR_VALIDATION, "The target is from %u to %u percent"
 #define MSG_AUTOSCALE_COOLDOWN ERR_VALIDATION, "A cooldown is %u seconds at most"
+#define MSG_SCALING_UNSUPPORTED ERR_VALIDATION, "Unsupported service namespace, resource type or scalable dimension"
+#define MSG_SCALING_TABLE ERR_VALIDATION, "DynamoDB table does not exist: %.*s"
+#define MSG_SCALING_BOTH ERR_VALIDATION, "MinCapacity and MaxCapacity must both be specified to register a new scalable target"
+#define MSG_SCALING_SUSPENDED ERR_VALIDATION, "Scaling cannot be suspended"
+#define MSG_SCALING_TARGET ERR_OBJECT_NOT_FOUND, "No scalable target %s for service namespace: dynamodb, resource ID: %.*s, " \
+	"scalable dimension: %.*s"
+#define MSG_SCALING_POLICY ERR_OBJECT_NOT_FOUND, "No scaling policy found for service namespace: dynamodb, resource ID: %.*s, " \
+	"scalable dimension: %.*s, policy name: %.*s"
+#define MSG_SCALING_ONE_POLICY ERR_VALIDATION, "Only one TargetTrackingScaling policy for a given metric specification is allowed."
+#define MSG_SCALING_TRACKING ERR_VALIDATION, "A TargetTrackingScalingPolicyConfiguration is required, and no other policy type is " \
+	"supported"
+#define MSG_SCALING_METRIC ERR_VALIDATION, "The PredefinedMetricType does not go with the scalable dimension"
 #define TEXT_MAXIMUM_PROVISIONED TABLE_INVALID "%s for OnDemandThroughput cannot be specified "
 #define MSG_MAXIMUM_PROVISIONED TEXT_MAXIMUM_PROVISIONED "when table BillingMode is PROVISIONED."
 #define MSG_MAXIMUM_PROVISIONED_NOW TEXT_MAXIMUM_PROVISIONED "when the table BillingMode is PROVISIONED"

@@ -25,6 +25,7 @@ enum op op_by_name(struct slice name)
 static const struct slice target_prefix[] = {
 	[OP_DYNAMODB] = { (const uint8_t *)"DynamoDB_20120810.", 18 },
 	[OP_STREAMS] = { (const uint8_t *)"DynamoDBStreams_20120810.", 25 },
+	[OP_SCALING] = { (const uint8_t *)"AnyScaleFrontendService.", 24 },
 };
 
 enum op op_by_target(struct slice target)

@@ -15,7 +15,7 @@ enum op_kind {
 	OP_CONTROL    /* changes the catalog */
 };
 
-enum op_service { OP_DYNAMODB, OP_STREAMS };
+enum op_service { OP_DYNAMODB, OP_STREAMS, OP_SCALING }; /* the last is Application Auto Scaling */
 
 /* X(name, request shape, answer shape, kind, service) */
 #define OP_TABLE(X) \
@@ -49,7 +49,13 @@ enum op_service { OP_DYNAMODB, OP_STREAMS };
 	X(ListStreams, ListStreamsInput, ListStreamsOutput, DESCRIBE, STREAMS) \
 	X(DescribeStream, DescribeStreamInput, DescribeStreamOutput, DESCRIBE, STREAMS) \
 	X(GetShardIterator, GetShardIteratorInput, GetShardIteratorOutput, DESCRIBE, STREAMS) \
-	X(GetRecords, GetRecordsInput, GetRecordsOutput, DESCRIBE, STREAMS)
+	X(GetRecords, GetRecordsInput, GetRecordsOutput, DESCRIBE, STREAMS) \
+	X(RegisterScalableTarget, RegisterScalableTargetRequest, EmptyOutput, CONTROL, SCALING) \
+	X(DescribeScalableTargets, DescribeScalableTargetsRequest, DescribeScalableTargetsResponse, DESCRIBE, SCALING) \
+	X(DeregisterScalableTarget, DeregisterScalableTargetRequest, EmptyOutput, CONTROL, SCALING) \
+	X(PutScalingPolicy, PutScalingPolicyRequest, PutScalingPolicyResponse, CONTROL, SCALING) \
+	X(DescribeScalingPolicies, DescribeScalingPoliciesRequest, DescribeScalingPoliciesResponse, DESCRIBE, SCALING) \
+	X(DeleteScalingPolicy, DeleteScalingPolicyRequest, EmptyOutput, CONTROL, SCALING)
 
 enum op {
 #define X(name, in, out, kind, service) OP_##name,

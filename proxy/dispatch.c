@@ -34,6 +34,12 @@ static handler_fn *const handler[OP_COUNT] = {
 	[OP_DescribeStream] = op_describe,
 	[OP_GetShardIterator] = op_describe,
 	[OP_GetRecords] = op_describe,
+	[OP_RegisterScalableTarget] = op_write,
+	[OP_DeregisterScalableTarget] = op_write,
+	[OP_PutScalingPolicy] = op_write,
+	[OP_DeleteScalingPolicy] = op_write,
+	[OP_DescribeScalableTargets] = op_describe,
+	[OP_DescribeScalingPolicies] = op_describe,
 };
 
 void dispatch_run(struct call *c)

@@ -33,12 +33,12 @@ int64_t autoscale_judge(const struct autoscale_row *r, int64_t units, const stru
 	uint64_t percent = (uint64_t)units * HALVES_A_MINUTE;
 	struct minutes_range c;
 
-	if (autoscale_within(r, units) != units)
+	if (autoscale_within(r, units) != units || r->target == 0)
 		return autoscale_within(r, units);
 	if (!rests(r->out_ms, r->out_cooldown_s, end_ms) && minutes_range(m, r->use, end, AUTOSCALE_OUT_MINUTES, &c)
 	    && c.least * PERCENT > percent * r->target)
 		return fitting(r, c.most);
-	if (!rests(r->in_ms, r->in_cooldown_s, end_ms) && minutes_range(m, r->use, end, AUTOSCALE_IN_MINUTES, &c)
+	if (!r->out_only && !rests(r->in_ms, r->in_cooldown_s, end_ms) && minutes_range(m, r->use, end, AUTOSCALE_IN_MINUTES, &c)
 	    && c.most * PERCENT <= percent * (r->target - AUTOSCALE_IN_POINTS)) {
 		int64_t less = fitting(r, c.most);
 

@@ -44,6 +44,24 @@ unsigned autoscale_changes(const struct catalog_table *t, uint32_t owner, const 
 /* autoscale_settings.c: carry one out. ERR_LIMIT_EXCEEDED, ERR_RESOURCE_IN_USE: A5. */
 enum err autoscale_apply(struct write_batch *b, struct store_write *w) __attribute__((warn_unused_result));
 
+/* ---- on the writer: the rows of a table that is being changed ---- */
+
+struct table_edit;
+
+enum { AUTOSCALE_TARGET_LEAST = 20, AUTOSCALE_TARGET_MOST = 90, AUTOSCALE_COOLDOWN_MOST_S = 86400 };
+
+/* A copy of the rows, with room for one more; the draft's from now on. */
+enum err autoscale_rows_take(struct table_edit *e, struct autoscale_row **rows, struct fault *f) __attribute__((warn_unused_result));
+/* NULL if there is none. */
+struct autoscale_row *autoscale_row_find(struct autoscale_row *rows, unsigned n, uint32_t owner, unsigned use);
+/* The one that is there, or a new one, which has a range yet to get. */
+struct autoscale_row *autoscale_row_make(struct table_edit *e, struct autoscale_row *rows, uint32_t owner, unsigned use);
+void autoscale_row_remove(struct catalog_facts *facts, struct autoscale_row *rows, struct autoscale_row *r);
+/* A4. What cannot be changed now waits. */
+enum err autoscale_bring_inside(struct table_edit *e, struct autoscale_row *r, struct fault *f) __attribute__((warn_unused_result));
+/* The id of a table or its index by name; 0 if there is no such index. */
+uint32_t autoscale_owner(const struct table *t, struct slice index);
+
 /* The rows of facts without those of an index that goes, in the arena; false if memory is out. */
 bool autoscale_rows_drop(struct catalog_facts *facts, uint32_t owner, struct arena *a) __attribute__((warn_unused_result));
 

@@ -8,8 +8,6 @@
 #include "store/table_edit.h"
 #include "store/table_state.h"
 
-enum { TARGET_LEAST = 20, TARGET_MOST = 90, COOLDOWN_MOST_S = 86400 };
-
 /* ---- the rows of a table ---- */
 
 /* A copy of the facts' list with room for one more. */
@@ -38,7 +36,7 @@ bool autoscale_rows_drop(struct catalog_facts *facts, uint32_t owner, struct are
 	return true;
 }
 
-static struct autoscale_row *find_row(struct autoscale_row *rows, unsigned n, uint32_t owner, unsigned use)
+struct autoscale_row *autoscale_row_find(struct autoscale_row *rows, unsigned n, uint32_t owner, unsigned use)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (rows[i].owner == owner && rows[i].use == use)
@@ -48,7 +46,7 @@ static struct autoscale_row *find_row(struct autoscale_row *rows, unsigned n, ui
 
 /* ---- changing, on the writer ---- */
 
-static enum err take_rows(struct table_edit *e, struct autoscale_row **rows, struct fault *f)
+enum err autoscale_rows_take(struct table_edit *e, struct autoscale_row **rows, struct fault *f)
 {
 	*rows = copy_rows(&e->draft.facts, e->arena);
 	return *rows != NULL ? ERR_OK : fault_set(f, MSG_NO_MEMORY);
@@ -91,9 +89,9 @@ enum err autoscale_apply(struct write_batch *b, struct store_write *w)
 	enum err rc = table_edit_begin(&e, b, w, ct);
 
 	if (rc == ERR_OK)
-		rc = take_rows(&e, &rows, &w->fault);
+		rc = autoscale_rows_take(&e, &rows, &w->fault);
 	if (rc == ERR_OK)
-		r = find_row(rows, e.draft.facts.scaled, c->owner, c->use);
+		r = autoscale_row_find(rows, e.draft.facts.scaled, c->owner, c->use);
 	if (r != NULL)
 		rc = scale(&e, r, autoscale_within(r, c->units), c->ms, &w->fault);
 	return table_edit_end(&e, w, rc);
@@ -113,14 +111,13 @@ static enum err check(const struct store_autoscale *a, struct fault *f)
 		return ERR_OK;
 	if (a->min < 1 || a->max < a->min)
 		return fault_set(f, MSG_AUTOSCALE_RANGE);
-	if (a->target < TARGET_LEAST || a->target > TARGET_MOST)
-		return fault_set(f, MSG_AUTOSCALE_TARGET, (unsigned)TARGET_LEAST, (unsigned)TARGET_MOST);
-	return a->in_cooldown_s > COOLDOWN_MOST_S || a->out_cooldown_s > COOLDOWN_MOST_S
-		? fault_set(f, MSG_AUTOSCALE_COOLDOWN, (unsigned)COOLDOWN_MOST_S) : ERR_OK;
+	if (a->target < AUTOSCALE_TARGET_LEAST || a->target > AUTOSCALE_TARGET_MOST)
+		return fault_set(f, MSG_AUTOSCALE_TARGET, (unsigned)AUTOSCALE_TARGET_LEAST, (unsigned)AUTOSCALE_TARGET_MOST);
+	return a->in_cooldown_s > AUTOSCALE_COOLDOWN_MOST_S || a->out_cooldown_s > AUTOSCALE_COOLDOWN_MOST_S
+		? fault_set(f, MSG_AUTOSCALE_COOLDOWN, (unsigned)AUTOSCALE_COOLDOWN_MOST_S) : ERR_OK;
 }
 
-/* The id of a table or its index by name; 0 if there is no such index. */
-static uint32_t owner_of(const struct table *t, struct slice index)
+uint32_t autoscale_owner(const struct table *t, struct slice index)
 {
 	if (!slice_present(index))
 		return t->id;
@@ -130,32 +127,47 @@ static uint32_t owner_of(const struct table *t, struct slice index)
 	return 0;
 }
 
+struct autoscale_row *autoscale_row_make(struct table_edit *e, struct autoscale_row *rows, uint32_t owner, unsigned use)
+{
+	struct catalog_facts *facts = &e->draft.facts;
+	struct autoscale_row *r = autoscale_row_find(rows, facts->scaled, owner, use);
+
+	if (r == NULL) {
+		r = &rows[facts->scaled++];
+		*r = (struct autoscale_row){ .owner = owner, .use = use, .created_ms = store_now_ms(e->txn.batch->store) };
+	}
+	return r;
+}
+
+void autoscale_row_remove(struct catalog_facts *facts, struct autoscale_row *rows, struct autoscale_row *r)
+{
+	*r = rows[--facts->scaled];
+}
+
 /* Put, replace or take away the row; NULL if there is none now. */
-static struct autoscale_row *put_row(struct catalog_facts *facts, struct autoscale_row *rows, uint32_t owner,
+static struct autoscale_row *put_row(struct table_edit *e, struct autoscale_row *rows, uint32_t owner,
 	const struct store_autoscale *a)
 {
 	unsigned use = a->write ? METER_WRITE : METER_READ;
-	struct autoscale_row *r = find_row(rows, facts->scaled, owner, use);
+	struct autoscale_row *r = a->max != 0 ? autoscale_row_make(e, rows, owner, use)
+		: autoscale_row_find(rows, e->draft.facts.scaled, owner, use);
 
-	if (a->max == 0) {
-		if (r != NULL)
-			*r = rows[--facts->scaled];
+	if (a->max == 0 && r != NULL)
+		autoscale_row_remove(&e->draft.facts, rows, r);
+	if (a->max == 0)
 		return NULL;
-	}
-	if (r == NULL) {
-		r = &rows[facts->scaled++];
-		*r = (struct autoscale_row){ .owner = owner, .use = use };
-	}
 	r->min = a->min;
 	r->max = a->max;
 	r->target = a->target;
 	r->in_cooldown_s = a->in_cooldown_s;
 	r->out_cooldown_s = a->out_cooldown_s;
+	r->out_only = false;
+	if (!slice_present(r->policy))
+		r->policy = SLICE_LIT("dynax");
 	return r;
 }
 
-/* A4. What cannot be changed now waits. */
-static enum err bring_inside(struct table_edit *e, struct autoscale_row *r, struct fault *f)
+enum err autoscale_bring_inside(struct table_edit *e, struct autoscale_row *r, struct fault *f)
 {
 	struct units u = units_of(spec_get(&e->spec, spec_place(&e->old->table, r->owner), SPEC_PROVISIONED), UNITS_NONE);
 	enum err rc = scale(e, r, autoscale_within(r, *minutely_units(&u, r->use)), store_now_ms(e->txn.batch->store), f);
@@ -172,18 +184,18 @@ static enum err set_apply(struct write_batch *b, struct store_write *w)
 
 	if (ct == NULL)
 		return fault_set(a->fault, MSG_TABLE_NOT_FOUND, SLICE_FMT(a->table));
-	uint32_t owner = owner_of(&ct->table, a->set.index);
+	uint32_t owner = autoscale_owner(&ct->table, a->set.index);
 
 	if (owner == 0)
 		return fault_set(a->fault, MSG_INDEX_UNKNOWN, SLICE_FMT(a->set.index));
 	enum err rc = table_edit_begin(&e, b, w, ct);
 
 	if (rc == ERR_OK)
-		rc = take_rows(&e, &rows, &w->fault);
+		rc = autoscale_rows_take(&e, &rows, &w->fault);
 	if (rc == ERR_OK)
-		r = put_row(&e.draft.facts, rows, owner, &a->set);
+		r = put_row(&e, rows, owner, &a->set);
 	if (r != NULL && !ct->table.on_demand)
-		rc = bring_inside(&e, r, &w->fault);
+		rc = autoscale_bring_inside(&e, r, &w->fault);
 	return table_edit_end(&e, w, rc);
 }
 

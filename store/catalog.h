@@ -51,9 +51,12 @@ struct autoscale_row {
 	uint32_t owner;
 	unsigned use;                    /* enum meter_use */
 	int64_t min, max;                /* units a second */
-	uint32_t target;                 /* percent */
+	uint32_t target;                 /* percent; 0 = it has a range, but no policy */
 	uint32_t in_cooldown_s, out_cooldown_s;
 	uint64_t in_ms, out_ms;          /* last scaled in and out; 0 = never */
+	bool out_only;                   /* never scaled in */
+	uint64_t created_ms;
+	struct slice policy;             /* its name; absent without a policy */
 };
 
 /* Switches to on-demand billing that are remembered (switches.h). */

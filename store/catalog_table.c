@@ -6,7 +6,8 @@
  *            [[owner, partition id, first hash, it is uncounted]] (from format 4 on),
  *            [switches to on demand, ms] (from format 5 on),
  *            [status, until ms, index id that is being added] (from format 6 on),
- *            [[owner, use, minimum, maximum, target, cooldown in, out, last in ms, out ms]] (from format 7 on), CreateTableInput ]
+ *            [[owner, use, minimum, maximum, target, cooldown in, out, last in ms, out ms, never in, created ms, policy | nil]]
+ *            (from format 7 on), CreateTableInput ]
  *
  * The CreateTableInput is what was asked for, as changed since by UpdateTable and its like: the one source from which
  * DescribeTable, the key schemas and the indexes are made. Index ids follow its GlobalSecondaryIndexes, then its
@@ -19,7 +20,7 @@
 #include "store/throughput.h"
 
 enum { FORMAT = 7, FORMAT_OLDEST = 2, FIELDS_OLDEST = 13, PAST_FIELDS = 4, ROW_FIELDS = 4, STATE_FIELDS = 3,
-	SCALE_FIELDS = 9 };
+	SCALE_NUMBERS = 11 };
 enum { FIELDS = FIELDS_OLDEST + FORMAT - FORMAT_OLDEST }; /* each format added one */
 
 static void put_optional(struct buf *b, struct slice s)
@@ -43,12 +44,13 @@ static void put_scale(struct buf *out, const struct catalog_facts *facts)
 	mp_put_array(out, facts->scaled);
 	for (unsigned i = 0; i < facts->scaled; i++) {
 		const struct autoscale_row *r = &facts->scale[i];
-		const int64_t field[SCALE_FIELDS] = { r->owner, r->use, r->min, r->max, r->target, r->in_cooldown_s, r->out_cooldown_s,
-			(int64_t)r->in_ms, (int64_t)r->out_ms };
+		const int64_t field[SCALE_NUMBERS] = { r->owner, r->use, r->min, r->max, r->target, r->in_cooldown_s, r->out_cooldown_s,
+			(int64_t)r->in_ms, (int64_t)r->out_ms, r->out_only, (int64_t)r->created_ms };
 
-		mp_put_array(out, SCALE_FIELDS);
-		for (unsigned k = 0; k < SCALE_FIELDS; k++)
+		mp_put_array(out, SCALE_NUMBERS + 1);
+		for (unsigned k = 0; k < SCALE_NUMBERS; k++)
 			mp_put_int(out, field[k]);
+		put_optional(out, r->policy);
 	}
 }
 
@@ -334,6 +336,19 @@ static bool decode_state(struct mp *m, struct table_state *s)
 	return !m->bad && status < TABLE_GONE;
 }
 
+static bool decode_scale_row(struct mp *m, struct autoscale_row *r)
+{
+	uint64_t field[SCALE_NUMBERS];
+
+	if (mp_array(m) != SCALE_NUMBERS + 1)
+		return false;
+	for (unsigned k = 0; k < SCALE_NUMBERS; k++)
+		field[k] = mp_uint(m);
+	*r = (struct autoscale_row){ (uint32_t)field[0], (unsigned)field[1], (int64_t)field[2], (int64_t)field[3], (uint32_t)field[4],
+		(uint32_t)field[5], (uint32_t)field[6], field[7], field[8], field[9] != 0, field[10], get_optional(m) };
+	return r->use < METER_USES;
+}
+
 static bool decode_scale(struct mp *m, struct catalog_table *t)
 {
 	uint32_t n = mp_array(m);
@@ -341,18 +356,9 @@ static bool decode_scale(struct mp *m, struct catalog_table *t)
 
 	if (r == NULL)
 		return false;
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t field[SCALE_FIELDS];
-
-		if (mp_array(m) != SCALE_FIELDS)
+	for (uint32_t i = 0; i < n; i++)
+		if (!decode_scale_row(m, &r[i]))
 			return false;
-		for (unsigned k = 0; k < SCALE_FIELDS; k++)
-			field[k] = mp_uint(m);
-		r[i] = (struct autoscale_row){ (uint32_t)field[0], (unsigned)field[1], (int64_t)field[2], (int64_t)field[3],
-			(uint32_t)field[4], (uint32_t)field[5], (uint32_t)field[6], field[7], field[8] };
-		if (r[i].use >= METER_USES)
-			return false;
-	}
 	t->facts.scale = r;
 	t->facts.scaled = n;
 	return !m->bad;

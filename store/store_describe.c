@@ -3,6 +3,7 @@
 #include "store/partition.h"
 #include "store/control.h"
 #include "store/describe.h"
+#include "store/scaling_api.h"
 #include "store/streams.h"
 #include "store/table_state.h"
 #include "store/write_txn.h"
@@ -181,6 +182,8 @@ static describe_fn *const describe_of[OP_COUNT] = {
 	[OP_DescribeStream] = describe_stream,
 	[OP_GetShardIterator] = get_shard_iterator,
 	[OP_GetRecords] = get_records,
+	[OP_DescribeScalableTargets] = describe_targets,
+	[OP_DescribeScalingPolicies] = describe_policies,
 };
 
 enum err store_describe(struct store_reader *r, const struct request *req, struct buf *out, struct fault *f)

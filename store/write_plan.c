@@ -20,6 +20,10 @@ static write_prepare *const prepare_of[OP_COUNT] = {
 	[OP_UpdateTimeToLive] = update_ttl_prepare,
 	[OP_TagResource] = tag_resource_prepare,
 	[OP_UntagResource] = untag_resource_prepare,
+	[OP_RegisterScalableTarget] = register_target_prepare,
+	[OP_DeregisterScalableTarget] = deregister_target_prepare,
+	[OP_PutScalingPolicy] = put_policy_prepare,
+	[OP_DeleteScalingPolicy] = delete_policy_prepare,
 };
 
 enum err store_prepare(struct store_reader *r, struct store_write *w)

@@ -63,6 +63,7 @@ typedef enum err write_prepare(struct store_reader *r, struct store_write *w);
 write_prepare put_item_prepare, delete_item_prepare, update_item_prepare, batch_write_prepare, transact_write_prepare;
 write_prepare create_table_prepare, delete_table_prepare, update_table_prepare;
 write_prepare update_ttl_prepare, tag_resource_prepare, untag_resource_prepare;
+write_prepare register_target_prepare, deregister_target_prepare, put_policy_prepare, delete_policy_prepare;
 
 void write_plan_release(struct write_plan *p);
 

@@ -99,7 +99,8 @@ enum dynax_code {
 	DYNAX_E_CORRUPT,
 	DYNAX_E_BUSY,
 	DYNAX_E_USAGE,           /* a request, item or endpoint that makes no sense; nothing was sent */
-	DYNAX_E_NETWORK          /* no connection, or it ended before the answer; a write may have been carried out */
+	DYNAX_E_NETWORK,         /* no connection, or it ended before the answer; a write may have been carried out */
+	DYNAX_E_OBJECT_NOT_FOUND
 };
 
 /* ---- values: reading ---- */

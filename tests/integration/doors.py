@@ -20,6 +20,8 @@ from daemon import ROOT
 LIBRARY = os.environ.get("LIBDYNAX", os.path.join(ROOT, "build", "libdynax.so"))
 READS = {"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}
 STREAMS = {"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"}
+SCALING = {"RegisterScalableTarget", "DescribeScalableTargets", "DeregisterScalableTarget", "PutScalingPolicy",
+           "DescribeScalingPolicies", "DeleteScalingPolicy"}
 
 
 class Refused(Exception):
@@ -39,7 +41,8 @@ class HttpDoor:
 
     def raw(self, operation, body):
         """Status and bytes of the answer to these very bytes."""
-        service = "DynamoDBStreams_20120810." if operation in STREAMS else "DynamoDB_20120810."
+        service = ("DynamoDBStreams_20120810." if operation in STREAMS
+                   else "AnyScaleFrontendService." if operation in SCALING else "DynamoDB_20120810.")
         self.connection.request("POST", "/", body, {"X-Amz-Target": service + operation,
                                                     "Content-Type": "application/x-amz-json-1.0"})
         answer = self.connection.getresponse()

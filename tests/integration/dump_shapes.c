@@ -33,10 +33,13 @@ static void dump(const struct shape *s)
 
 int main(void)
 {
+	static const char *const service[] = { [OP_DYNAMODB] = "dynamodb", [OP_STREAMS] = "dynamodbstreams",
+		[OP_SCALING] = "application-autoscaling" };
+
 	printf("{\"operations\":{\n");
 	for (unsigned i = 0; i < OP_COUNT; i++)
-		printf("%s\"%s\":{\"in\":\"%s\",\"out\":\"%s\",\"streams\":%s}\n", i == 0 ? "" : ",", op_info[i].name,
-		       op_info[i].in->name, op_info[i].out->name, op_info[i].service == OP_STREAMS ? "true" : "false");
+		printf("%s\"%s\":{\"in\":\"%s\",\"out\":\"%s\",\"service\":\"%s\"}\n", i == 0 ? "" : ",", op_info[i].name,
+		       op_info[i].in->name, op_info[i].out->name, service[op_info[i].service]);
 	printf("},\"shapes\":{\n");
 	dump(&shape_AttributeValue);
 #define SHAPE_OTHER(name) dump(&shape_##name);

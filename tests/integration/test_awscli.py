@@ -149,3 +149,20 @@ def test_an_index_more_and_the_table_dropped(aws, music):
     assert got["Items"] == [{"Artist": S("Ana"), "Song": S("s07"), "Plays": N(7)}]
     assert aws("dynamodb delete-table --table-name Music")["TableDescription"]["TableStatus"] == "DELETING"
     aws("dynamodb wait table-not-exists --table-name Music")
+
+
+def test_auto_scaling(aws):
+    """The developer guide's tutorial, "Using the AWS CLI to manage DynamoDB auto scaling", but for its traffic."""
+    aws("dynamodb create-table --table-name TestTable --attribute-definitions AttributeName=pk,AttributeType=N "
+        "AttributeName=sk,AttributeType=N --key-schema AttributeName=pk,KeyType=HASH AttributeName=sk,KeyType=RANGE "
+        "--provisioned-throughput ReadCapacityUnits=5,WriteCapacityUnits=5")
+    target = ("--service-namespace dynamodb --resource-id table/TestTable "
+              "--scalable-dimension dynamodb:table:WriteCapacityUnits")
+    aws(f"application-autoscaling register-scalable-target {target} --min-capacity 5 --max-capacity 10")
+    aws(f"application-autoscaling put-scaling-policy {target} --policy-name MyScalingPolicy --policy-type TargetTrackingScaling "
+        "--target-tracking-scaling-policy-configuration",
+        {"PredefinedMetricSpecification": {"PredefinedMetricType": "DynamoDBWriteCapacityUtilization"}, "ScaleOutCooldown": 60,
+         "ScaleInCooldown": 60, "TargetValue": 50.0})
+    shown = aws("application-autoscaling describe-scaling-policies --service-namespace dynamodb --resource-id table/TestTable "
+                "--policy-names MyScalingPolicy")
+    assert shown["ScalingPolicies"][0]["TargetTrackingScalingPolicyConfiguration"]["TargetValue"] == 50.0

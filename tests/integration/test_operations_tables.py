@@ -236,6 +236,32 @@ def test_streams(twin):
     twin.refuse("ValidationException", "", "ListStreams", Limit=0)
 
 
+# ---- Application Auto Scaling; test_scaling_api.py has more ----
+
+def test_auto_scaling(twin):
+    units = {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}
+    twin("CreateTable", TableName="scaled", **{**HASH, "BillingMode": "PROVISIONED"}, ProvisionedThroughput=units)
+    reads = {"ServiceNamespace": "dynamodb", "ResourceId": "table/scaled", "ScalableDimension": "dynamodb:table:ReadCapacityUnits"}
+    config = {"TargetValue": 60.0, "PredefinedMetricSpecification": {"PredefinedMetricType": "DynamoDBReadCapacityUtilization"}}
+    twin.refuse("ObjectNotFoundException", "No scalable target registered", "PutScalingPolicy", PolicyName="p", **reads,
+                TargetTrackingScalingPolicyConfiguration=config)
+    twin.refuse("ObjectNotFoundException", "No scalable target found", "DeregisterScalableTarget", **reads)
+    twin.refuse("ValidationException", "DynamoDB table does not exist: table/none", "RegisterScalableTarget", MinCapacity=1,
+                MaxCapacity=2, **{**reads, "ResourceId": "table/none"})
+    assert twin("RegisterScalableTarget", MinCapacity=7, MaxCapacity=9, **reads) == {}
+    twin.refuse("ObjectNotFoundException", "No scaling policy found", "DeleteScalingPolicy", PolicyName="p", **reads)
+    assert twin("PutScalingPolicy", PolicyName="p", **reads, TargetTrackingScalingPolicyConfiguration=config)["Alarms"] == []
+    assert twin("DescribeTable", TableName="scaled")["Table"]["ProvisionedThroughput"]["ReadCapacityUnits"] == 7
+    targets = twin("DescribeScalableTargets", ServiceNamespace="dynamodb")["ScalableTargets"]
+    assert [(t["ResourceId"], t["MinCapacity"], t["MaxCapacity"]) for t in targets] == [("table/scaled", 7, 9)]
+    policies = twin("DescribeScalingPolicies", ServiceNamespace="dynamodb")["ScalingPolicies"]
+    assert [(p["PolicyName"], p["TargetTrackingScalingPolicyConfiguration"]["TargetValue"]) for p in policies] == [("p", 60.0)]
+    twin.refuse("ValidationException", "", "DescribeScalableTargets", ServiceNamespace="")
+    twin.refuse("ValidationException", "", "DescribeScalingPolicies", ServiceNamespace="")
+    assert twin("DeleteScalingPolicy", PolicyName="p", **reads) == {}
+    assert twin("DeregisterScalableTarget", **reads) == {}
+
+
 # ---- nothing is left out ----
 
 def test_each_operation_is_here():

@@ -25,7 +25,7 @@ VOLATILE = {"CreationDateTime", "CreationRequestDateTime", "TableId", "LatestStr
             "ShardId", "ShardIterator", "NextShardIterator", "StartingSequenceNumber", "EndingSequenceNumber", "SequenceNumber",
             "ApproximateCreationDateTime", "eventID", "LastUpdateToPayPerRequestDateTime", "LastIncreaseDateTime",
             "LastDecreaseDateTime", "NextToken", "EarliestRestorableDateTime", "LatestRestorableDateTime", "LastUpdateDateTime",
-            "Address", "TableSizeBytes", "IndexSizeBytes"}
+            "Address", "TableSizeBytes", "IndexSizeBytes", "CreationTime", "PolicyARN"}
 
 
 def constant(answer):

@@ -19,6 +19,8 @@ Test(op, by_target)
 		{ "DynamoDB_20120810.TransactWriteItems", OP_TransactWriteItems },
 		{ "DynamoDBStreams_20120810.GetRecords", OP_GetRecords },
 		{ "DynamoDB_20120810.GetRecords", OP_COUNT },
+		{ "AnyScaleFrontendService.PutScalingPolicy", OP_PutScalingPolicy },
+		{ "DynamoDB_20120810.PutScalingPolicy", OP_COUNT },
 		{ "DynamoDBStreams_20120810.GetItem", OP_COUNT },
 		{ "DynamoDB_20120810.getItem", OP_COUNT },
 		{ "DynamoDB_20120810.GetItemX", OP_COUNT },
