@@ -5,19 +5,21 @@
  *
  * Q1. What an entry costs, and whether the page is full, is measured before filter and projection.
  * Q2. The work is bounded by the page, whatever the size of the partition.
- * Q3. A Scan costs what its physical partitions cost, each rounded up by itself: an on-demand table of the service has
- *     four from the start, so scanning a single small item takes four units, two if eventually consistent.
+ * Q3. A Scan costs what the partitions that it passes cost, each rounded up by itself, and empty ones too: an on-demand table
+ *     of the service has four from the start, and is charged so here however few it has, so scanning a single small item takes
+ *     four units, two if eventually consistent.
  *
  * Items are written to the answer as they are found; what stands before them in the record is put in at the end. */
 
 #include "protocol/messages.h"
 #include "store/heat.h"
 #include "store/keycode.h"
+#include "store/partition.h"
 #include "store/query_int.h"
 #include "store/throughput.h"
 
 enum { PAGE_BYTES = 1024 * 1024 };
-enum { SHARDS_LOG2 = 2, SHARDS = 1 << SHARDS_LOG2, ID_BYTES = 4 }; /* Q3 */
+enum { ID_BYTES = 4, QUARTERS = 4 };
 
 _Static_assert((int)QueryOutput_Items == (int)ScanOutput_Items && (int)QueryOutput_Count == (int)ScanOutput_Count &&
 		      (int)QueryOutput_ConsumedCapacity == (int)ScanOutput_ConsumedCapacity &&
@@ -33,9 +35,10 @@ struct page {
 	struct slice last;           /* the last entry evaluated; borrowed from the cursor */
 	uint32_t scanned, count;
 	size_t bytes;                /* of all evaluated, as the page counts them */
-	size_t entry_bytes;          /* of the table's items or the index's entries */
-	size_t shard_bytes[SHARDS];  /* the same by physical partition, of a Scan (Q3) */
-	unsigned shard_first, shard_end;
+	size_t entry_bytes;          /* of the table's items or the index's entries, since the walk came to this partition */
+	const struct partitions *parts; /* of a Scan (Q3) */
+	unsigned place, place_last;  /* partition that the walk has come to; that it ends with if it comes to its end */
+	uint64_t passed;             /* cost of partitions before, halves */
 	uint64_t hash;               /* of the Query's partition key; where the Scan's page begins */
 	uint64_t spot;               /* of a Scan: of any entry that it has read */
 	uint64_t fetched;            /* cost of items fetched beside index entries, halves */
@@ -60,19 +63,35 @@ static enum err fetch(struct page *g, struct slice entry, struct slice *item, st
 	return ERR_OK;
 }
 
-static unsigned shard_of(uint64_t hash)
+/* Q3 */
+static const struct partitions *charged_parts(const struct query *q)
 {
-	return (unsigned)(hash >> (64 - SHARDS_LOG2));
+	static const struct partition quarter[QUARTERS] = { { .from = 0 }, { .from = UINT64_C(1) << 62 }, { .from = UINT64_C(2) << 62 },
+		{ .from = UINT64_C(3) << 62 } };
+	static const struct partitions quarters = { .part = quarter, .n = QUARTERS };
+	const struct partitions *p = throughput_parts(q->table, q->index);
+
+	return q->table->on_demand && p->n < QUARTERS ? &quarters : p;
 }
 
-/* The physical partitions that a Scan touches if it comes to its end. A segment may begin a few hashes before the
- * partition that it is meant to begin with. */
-static void span_shards(struct page *g, struct slice lo, struct slice hi)
+/* The partitions that a Scan touches if it comes to its end. A segment may begin a few hashes before the partition that it is
+ * meant to begin with. */
+static void span_parts(struct page *g, struct slice lo, struct slice hi)
 {
 	uint64_t from = keycode_hash_in(lo);
 
-	g->shard_first = shard_of(from < UINT64_MAX - UINT32_MAX ? from + UINT32_MAX : from);
-	g->shard_end = hi.n <= ID_BYTES ? SHARDS : shard_of(keycode_hash_in(hi) - 1) + 1;
+	g->parts = charged_parts(g->q);
+	g->place = partition_place(g->parts, from < UINT64_MAX - UINT32_MAX ? from + UINT32_MAX : from);
+	g->place_last = hi.n <= ID_BYTES ? g->parts->n - 1 : partition_place(g->parts, keycode_hash_in(hi) - 1);
+}
+
+/* The walk comes to a later partition: those before are paid for. */
+static void pass_to(struct page *g, unsigned place)
+{
+	for (; g->place < place; g->place++) {
+		g->passed += capacity_read_halves(g->entry_bytes, g->q->consistency);
+		g->entry_bytes = 0;
+	}
 }
 
 static enum err evaluate(struct page *g, struct slice entry, struct fault *f)
@@ -115,22 +134,22 @@ static enum err walk(struct page *g, struct cursor *c, struct fault *f)
 	enum err rc = cursor_next(c, &key, &value, f);
 
 	while (rc == ERR_OK && slice_present(key)) {
-		size_t before = g->entry_bytes;
-
-		rc = evaluate(g, value, f);
 		uint64_t hash = keycode_hash_in(key);
 
-		g->shard_bytes[shard_of(hash)] += g->entry_bytes - before;
+		if (g->q->scan && hash > partition_last(g->parts, g->place))
+			pass_to(g, partition_place(g->parts, hash));
+		rc = evaluate(g, value, f);
 		if (g->q->scan && heat_random() % g->scanned == 0)
 			g->spot = hash;
 		if (rc == ERR_OK && full(g)) {
 			g->more = true;
-			g->shard_end = shard_of(hash) + 1;
-			break;
+			return rc;
 		}
 		if (rc == ERR_OK)
 			rc = cursor_next(c, &key, &value, f);
 	}
+	if (g->q->scan)
+		pass_to(g, g->place_last);
 	return rc;
 }
 
@@ -138,13 +157,7 @@ static enum err walk(struct page *g, struct cursor *c, struct fault *f)
 
 static uint64_t cost(const struct page *g)
 {
-	uint64_t sum = 0;
-
-	if (!g->q->scan || !g->q->table->on_demand || g->shard_first >= g->shard_end)
-		return capacity_read_halves(g->entry_bytes, g->q->consistency);
-	for (unsigned i = g->shard_first; i < g->shard_end; i++)
-		sum += capacity_read_halves(g->shard_bytes[i], g->q->consistency);
-	return sum;
+	return g->passed + capacity_read_halves(g->entry_bytes, g->q->consistency);
 }
 
 /* The entries are the index's to pay for, items fetched beside them the table's. */
@@ -242,8 +255,8 @@ enum err store_query_run(struct store_reader *r, const struct request *req, stru
 		rc = throughput_admit(r->store, g.q->table, g.q->index, g.hash, METER_READ, f);
 	if (rc == ERR_OK)
 		rc = reader_view(r, &g.view, f);
-	if (rc == ERR_OK && some)
-		span_shards(&g, buf_slice(&lo), buf_slice(&hi));
+	if (rc == ERR_OK && some && g.q->scan)
+		span_parts(&g, buf_slice(&lo), buf_slice(&hi));
 	at = record_begin(out);
 	if (rc == ERR_OK && some)
 		rc = read_page(&g, buf_slice(&lo), buf_slice(&hi), at, f);

@@ -200,6 +200,25 @@ Test(query, a_scan_pays_for_each_physical_partition)
 	has(must(OP_Scan, "{\"TableName\":\"comp\",\"ReturnConsumedCapacity\":\"TOTAL\"}"), "\"CapacityUnits\":0.5");
 }
 
+static double scan_cost(const char *rest)
+{
+	return strtod(strstr(mustf(OP_Scan, "{\"TableName\":\"wide\",\"ReturnConsumedCapacity\":\"TOTAL\"%s}", rest), "CapacityUnits")
+		+ strlen("CapacityUnits\":"), NULL);
+}
+
+/* A table that begins with three partitions, by what it has provisioned: those that are empty cost, too. */
+Test(query, a_scan_pays_for_the_partitions_that_there_are)
+{
+	must(OP_CreateTable, "{\"TableName\":\"wide\",\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}],"
+		"\"AttributeDefinitions\":[{\"AttributeName\":\"pk\",\"AttributeType\":\"S\"}],"
+		"\"ProvisionedThroughput\":{\"ReadCapacityUnits\":9000,\"WriteCapacityUnits\":5}}");
+	cr_assert_float_eq(scan_cost(""), 1.5, 0.01);
+	put("wide", "{\"pk\":{\"S\":\"a\"}}");
+	cr_assert_float_eq(scan_cost(",\"ConsistentRead\":true"), 3, 0.01);
+	/* A page ends in a partition, and the next one begins in it: both pay for it. */
+	cr_assert_float_eq(scan_cost(",\"Limit\":1") + scan_cost(",\"ExclusiveStartKey\":{\"pk\":{\"S\":\"a\"}}"), 2, 0.01);
+}
+
 Test(query, counts_and_projections)
 {
 	create("comp", "S", NULL);
