@@ -72,9 +72,11 @@ static enum err scale(struct table_edit *e, struct autoscale_row *r, int64_t uni
 		rc = ok ? spec_set(&e->spec, place, SPEC_PROVISIONED, record, e->arena, f) : fault_set(f, MSG_NO_MEMORY);
 	if (rc == ERR_OK)
 		rc = spec_raise_warm(&e->spec, place, from, false, e->arena, f);
+	if (rc != ERR_OK)
+		return rc;
 	*(units > *minutely_units(&from, r->use) ? &r->out_ms : &r->in_ms) = ms;
 	e->draft.facts.state = table_state_begin(e->txn.batch->store, TABLE_UPDATING, 0);
-	return rc;
+	return ERR_OK;
 }
 
 enum err autoscale_apply(struct write_batch *b, struct store_write *w)
@@ -109,7 +111,7 @@ static enum err check(const struct store_autoscale *a, struct fault *f)
 {
 	if (a->max == 0)
 		return ERR_OK;
-	if (a->min < 1 || a->max < a->min)
+	if (a->min < 1 || a->max < a->min || a->max > UNITS_MOST)
 		return fault_set(f, MSG_AUTOSCALE_RANGE);
 	if (a->target < AUTOSCALE_TARGET_LEAST || a->target > AUTOSCALE_TARGET_MOST)
 		return fault_set(f, MSG_AUTOSCALE_TARGET, (unsigned)AUTOSCALE_TARGET_LEAST, (unsigned)AUTOSCALE_TARGET_MOST);

@@ -5,7 +5,6 @@
 #include "store/units_check.h"
 
 enum { KEYS_MAX = 2 * KEY_ATTRS_MAX, DEFINITIONS_MAX = 2 + (TABLE_GSI_MAX + TABLE_LSI_MAX + 1) * KEYS_MAX };
-#define THROUGHPUT_MAX INT64_C(1000000000000)
 
 /* A key schema taken apart. */
 struct keys {
@@ -139,9 +138,9 @@ static enum err check_throughput(const struct record *in, struct fault *f)
 	int64_t read = record_int(&t, ProvisionedThroughput_ReadCapacityUnits, 0);
 	int64_t write = record_int(&t, ProvisionedThroughput_WriteCapacityUnits, 0);
 
-	if (read > THROUGHPUT_MAX)
+	if (read > UNITS_MOST)
 		return fault_set(f, MSG_UNITS_BOUNDS, (long long)read, "ReadCapacityUnits");
-	return write > THROUGHPUT_MAX ? fault_set(f, MSG_UNITS_BOUNDS, (long long)write, "WriteCapacityUnits") : ERR_OK;
+	return write > UNITS_MOST ? fault_set(f, MSG_UNITS_BOUNDS, (long long)write, "WriteCapacityUnits") : ERR_OK;
 }
 
 /* Maximum and warm throughput, of the table or of an index. */

@@ -8,6 +8,9 @@
 
 #include "protocol/shape.h"
 
+/* The most that may be provisioned. */
+#define UNITS_MOST INT64_C(1000000000000)
+
 struct units {
 	int64_t read, write;
 };

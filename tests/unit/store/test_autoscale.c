@@ -182,6 +182,15 @@ Test(autoscale, range)
 	fixture_free(fx);
 }
 
+static uint64_t last_in(struct fixture *fx)
+{
+	const struct catalog_table *t = reader_catalog_table(fixture_reader(fx), SLICE_LIT("tab"));
+	uint64_t ms = t->facts.scale[0].in_ms;
+
+	store_reader_quiesce(fixture_reader(fx));
+	return ms;
+}
+
 /* A5: four decreases a day; then it waits for the hour to pass. */
 Test(autoscale, decreases_wait)
 {
@@ -193,9 +202,13 @@ Test(autoscale, decreases_wait)
 	for (unsigned to = 99; to > 95; to--)
 		set(fx, TRACK(false, 5, to, 50));
 	cr_assert_eq(units(fx, false, false), 96);
+	uint64_t last = last_in(fx);
+
+	advance(fx, 60);
 	set(fx, TRACK(false, 5, 50, 50));
 	cr_assert_eq(units(fx, false, false), 96, "there is none left");
-	for (unsigned i = 0; i < 59; i++)
+	cr_assert_eq(last_in(fx), last);
+	for (unsigned i = 0; i < 58; i++)
 		advance(fx, 60);
 	cr_assert_eq(units(fx, false, false), 96);
 	cr_assert(described(fx, "\"NumberOfDecreasesToday\":4"));
@@ -253,6 +266,7 @@ Test(autoscale, settings)
 	cr_assert_str_eq(f.text, "The target is from 20 to 90 percent");
 	cr_assert_eq(store_autoscale_set(s, SLICE_LIT("tab"), TRACK(false, 1001, 1000, 50), &f), ERR_VALIDATION);
 	cr_assert_eq(store_autoscale_set(s, SLICE_LIT("tab"), TRACK(false, 0, 1000, 50), &f), ERR_VALIDATION);
+	cr_assert_eq(store_autoscale_set(s, SLICE_LIT("tab"), TRACK(false, 1, INT64_MAX, 50), &f), ERR_VALIDATION);
 	cr_assert_eq(store_autoscale_set(s, SLICE_LIT("tab"), TRACK(false, 5, 1000, 50, .in_cooldown_s = 100000), &f), ERR_VALIDATION);
 	arena_release(&a);
 	fixture_free(fx);
