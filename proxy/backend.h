@@ -44,7 +44,7 @@ struct backend_read {
 	enum read_consistency consistency; /* of get: what it is charged as */
 	bool partial;                    /* of get_all: keys that the table has no throughput left for do not fail the read */
 	struct slice item;               /* of get: the item, or absent; borrowed until done returns */
-	struct buf *keep;                /* of get_all, or NULL: takes the bytes of items that come from another thread; then they live on */
+	struct buf *keep;                /* of get_all, or NULL: takes what was read on another thread; then items live on */
 	struct buf *out;                 /* of query: the answer record is appended */
 	void *arg;                       /* the caller's */
 	struct backend_job job;          /* the backend's */

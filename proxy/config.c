@@ -52,7 +52,7 @@ static const struct option options[] = {
 	{ "ttl-interval", MILLIS, FIELD(ttl_interval), "5000", RESTART, "MS", "expired items are looked for so often" },
 	{ "capacity", CAPACITY, FIELD(capacity), "declared", RESTART, "declared|aws|account|off", "throughput: enforced, counted, neither" },
 	{ "partition-bytes", BYTES, FIELD(partition_bytes), "10G", RESTART, "BYTES", "a larger partition is cut in two" },
-	{ "collection-bytes", BYTES, FIELD(collection_bytes), "10G", RESTART, "BYTES", "limit of an item collection with local indexes" },
+	{ "collection-bytes", BYTES, FIELD(collection_bytes), "10G", RESTART, "BYTES", "limit of item collections, with local indexes" },
 	{ "partition-wcu", COUNT, FIELD(partition_wcu), "1000", RESTART, "N", "write units a second that a partition gives" },
 	{ "partition-rcu", COUNT, FIELD(partition_rcu), "3000", RESTART, "N", "read units a second that a partition gives" },
 	{ "table-delay", MILLIS, FIELD(table_delay), "0", RESTART, "MS", "tables are CREATING, UPDATING and DELETING for so long" },

@@ -96,7 +96,8 @@ void collections_drop(struct write_txn *t, uint32_t table)
 
 /* ---- the limit ---- */
 
-enum err collection_grow(struct write_txn *t, const struct table *table, const struct item_op *op, int64_t bytes, struct fault *f)
+enum err collection_grow(struct write_txn *t, const struct table *table, const struct item_op *op, int64_t bytes,
+	struct fault *f)
 {
 	struct collection *c;
 	uint64_t limit = t->batch->store->collection_bytes;

@@ -3,7 +3,8 @@
  *    row of the engine:   0, 'l', table id, hash, partition key  -->  bytes of its items and local index entries, u64
  *    transaction:         each write grows or shrinks a collection --> new rows at the commit
  *
- * L1. A row agrees with the items in any state of the engine: it is written by the transactions that change them. No row: nothing.
+ * L1. A row agrees with the items in any state of the engine: it is written by the transactions that change them. What has no
+ *     row has no items.
  * L2. A write that would make a collection larger than the limit, which is 10 GB, is refused; one that does not make it
  *     larger is not. Sizes are those that DescribeTable adds up. A collection may be exactly as large as the limit; in one
  *     request each write finds what those before it have left. The service tells neither.
@@ -26,9 +27,9 @@ struct collection {
 
 /* The item of op takes so many bytes more (negative: less) in a table with local indexes. ERR_ITEM_COLLECTION_SIZE: too many,
  * and nothing was done. */
-enum err collection_grow(struct write_txn *t, const struct table *table, const struct item_op *op, int64_t bytes, struct fault *f)
-	__attribute__((warn_unused_result));
-/* Append the ItemCollectionMetrics of the collection that op's item is in, unless the transaction has done so; counts into *n. */
+enum err collection_grow(struct write_txn *t, const struct table *table, const struct item_op *op, int64_t bytes,
+	struct fault *f) __attribute__((warn_unused_result));
+/* Append the ItemCollectionMetrics of the collection that op's item is in, unless the transaction has done so; *n counts them. */
 enum err collection_metrics_put(struct write_txn *t, const struct table *table, const struct item_op *op, struct buf *out,
 	uint32_t *n, struct fault *f) __attribute__((warn_unused_result));
 

@@ -66,8 +66,8 @@ static enum err fetch(struct page *g, struct slice entry, struct slice *item, st
 /* Q3 */
 static const struct partitions *charged_parts(const struct query *q)
 {
-	static const struct partition quarter[QUARTERS] = { { .from = 0 }, { .from = UINT64_C(1) << 62 }, { .from = UINT64_C(2) << 62 },
-		{ .from = UINT64_C(3) << 62 } };
+	static const struct partition quarter[QUARTERS] = { { .from = 0 }, { .from = UINT64_C(1) << 62 },
+		{ .from = UINT64_C(2) << 62 }, { .from = UINT64_C(3) << 62 } };
 	static const struct partitions quarters = { .part = quarter, .n = QUARTERS };
 	const struct partitions *p = throughput_parts(q->table, q->index);
 

@@ -43,6 +43,7 @@ const struct catalog_table *table_state_find(const struct store *s, const struct
 /* S3: while the store is opened, before there are other threads. */
 void table_states_end(struct catalog *c);
 /* ResourceInUseException unless the table is ACTIVE. */
-enum err table_state_check(const struct store *s, const struct catalog_table *t, struct fault *f) __attribute__((warn_unused_result));
+enum err table_state_check(const struct store *s, const struct catalog_table *t, struct fault *f)
+	__attribute__((warn_unused_result));
 
 #endif

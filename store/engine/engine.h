@@ -82,8 +82,8 @@ uint64_t engine_publish(struct engine *e);
  * The caller sees to it that no such key is asked for or written again. */
 void engine_drop_prefix(struct engine *e, struct slice prefix);
 
-/* Another opts.map_max_bytes, for writes from now on: returns what it is, at most as much as address space was reserved, which is
- * 1 TiB or what the engine was opened with. A file that is larger already does not shrink. From any thread. */
+/* Another opts.map_max_bytes, for writes from now on: returns what it is, at most as much as address space was reserved, which
+ * is 1 TiB or what the engine was opened with. A file that is larger already does not shrink. From any thread. */
 uint64_t engine_set_map_max(struct engine *e, uint64_t bytes);
 
 /* ---- reading: any thread ---- */

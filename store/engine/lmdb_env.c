@@ -85,7 +85,7 @@ static int open_env(struct lmdb_env *e, const char *path, const struct lmdb_opts
 	return rc;
 }
 
-/* Reserve as much address space as there is, if not what is asked for: a process may be given little (ulimit -v, sanitizers). */
+/* Reserve what is asked for, or as much address space as there is: a process may be given little (ulimit -v, sanitizers). */
 static int open_mapped(struct lmdb_env *e, const char *path, const struct lmdb_opts *o)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -219,7 +219,7 @@ void lmdb_check_readers(struct lmdb_env *e)
 	(void)mdb_reader_check(e->env, &dead);
 }
 
-/* A line of LMDB's list of readers: process, thread, transaction id. Its head, and readers without a snapshot, have no number. */
+/* A line of LMDB's list of readers: process, thread, transaction id. Its head and readers without a snapshot have no number. */
 static int take_oldest(const char *line, void *arg)
 {
 	size_t *oldest = arg, id;
@@ -229,8 +229,8 @@ static int take_oldest(const char *line, void *arg)
 	return 0;
 }
 
-/* Pages to be used again are listed in tree 0: id of the transaction that freed them -> [count][page numbers...]. A reader of an
- * older snapshot pins them. */
+/* Pages to be used again are listed in tree 0: id of the transaction that freed them -> [count][page numbers...]. A reader of
+ * an older snapshot pins them. */
 static int count_free(struct lmdb_env *e, MDB_txn *txn, uint64_t *pages, uint64_t *pinned)
 {
 	size_t oldest = SIZE_MAX;

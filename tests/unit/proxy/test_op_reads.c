@@ -76,8 +76,8 @@ static void fake_query_end(struct backend_reader *r, struct store_query *q)
 	rig.queries_open--;
 }
 
-static const struct backend_ops fake_ops = { .name = "fake", .table = fake_table, .hold = fake_hold, .get = fake_get, .get_all = fake_get_all,
-	.query_prepare = fake_prepare, .query = fake_query, .query_end = fake_query_end };
+static const struct backend_ops fake_ops = { .name = "fake", .table = fake_table, .hold = fake_hold, .get = fake_get,
+	.get_all = fake_get_all, .query_prepare = fake_prepare, .query = fake_query, .query_end = fake_query_end };
 
 static void finish(struct call *c)
 {
@@ -393,7 +393,7 @@ static struct slice large_item(struct arena *a, const char *pk)
 	return s;
 }
 
-/* Two items of a megabyte and one that is not there, read on another thread (kept) or on the worker; turns that the answer takes. */
+/* Two items of a megabyte and one that is not there, read on another thread (kept) or on the worker: turns of the answer. */
 static unsigned answer_large(struct arena *a, bool kept)
 {
 	struct worker *w = &rig.worker[0];

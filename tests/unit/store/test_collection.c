@@ -303,8 +303,8 @@ static void check_rows(struct model *m)
 		want += (unsigned)collection_of(m, p);
 		want_rows += collection_of(m, p) != 0;
 	}
-	cr_assert(rows == want_rows && bytes == want, "SEED=%u step %d: %u rows of %u bytes, not %u of %u", m->seed, m->step, rows, bytes,
-		want_rows, want);
+	cr_assert(rows == want_rows && bytes == want, "SEED=%u step %d: %u rows of %u bytes, not %u of %u", m->seed, m->step, rows,
+		bytes, want_rows, want);
 }
 
 /* The rows of a table that has gone: freed between checkpoints, the last of which closing makes. */
@@ -334,7 +334,8 @@ Test(collection, random_load)
 	cr_assert_not_null(mkdtemp(dir));
 	m.seed = m.rnd = seed != NULL ? (unsigned)strtoul(seed, NULL, 10) : (unsigned)time(NULL);
 	printf("SEED=%u\n", m.seed);
-	m.fx = fixture_with(&(struct store_opts){ .engine = { .dir = dir, .durability = DURABILITY_NONE }, .collection_bytes = LIMIT });
+	m.fx = fixture_with(&(struct store_opts){ .engine = { .dir = dir, .durability = DURABILITY_NONE },
+		.collection_bytes = LIMIT });
 	create(m.fx);
 	for (int last = steps != NULL ? atoi(steps) : 3000; m.step < last; m.step++) {
 		int what = pick(&m, 10);
