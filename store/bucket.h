@@ -13,7 +13,8 @@
  * nothing passes until the debt is paid. Otherwise an item that needs more than the bucket holds could never be written; and
  * what a read costs is known only when it is done.
  *
- * B1. Over any time T that begins with a bucket of level L, what passes costs at most L + rate * T + one operation.
+ * B1. Over any time T that begins with a bucket of level L, what passes costs at most L + rate * T + one operation; of each
+ *     thread, if several ask at once.
  * B2. The level is at most what is kept. A new bucket is full, whatever the rate will be.
  * B3. A new rate keeps the level (within B2), if what came at the old one is settled by taking nothing: raising it gives no
  *     burst that was not saved.
