@@ -3,11 +3,10 @@
  *
  *    build/bench/stream_cost [BYTES]        of an item's filler, 100 by default
  *
- * Whole items are put in the place of others, 64 in flight, without a disk. The log's bytes are those of its records, as a
- * reader of the log sees them: without batch headers and padding. CPU time is the process', so with everything else that a
- * write costs; the least of some rounds. An index that follows in transactions of its own is waited for. */
+ * Whole items are put in the place of others, 64 in flight, without a disk. The log's bytes are those of its records, without
+ * batch headers and padding. CPU time is the process', so with everything else that a write costs; the least of some rounds.
+ * An index that follows in transactions of its own is waited for. */
 #include "bench/requests.h"
-#include "store/engine/log_format.h"
 #include "store/store_int.h"
 
 enum { KEYS = 4096, ROUNDS = 3, PASSES = 4, BODY_MAX = 8192, LOG_SLOT = 15 };
@@ -122,11 +121,8 @@ static uint64_t log_bytes(struct engine *e, uint64_t after)
 
 	if (log_reader_open(e, after, &r, NULL) != ERR_OK)
 		die("cannot read the log");
-	while (log_reader_next(r, &entry, &got, NULL) == ERR_OK && got) {
-		bytes += LOG_RECORD_HEADER + (slice_present(entry.note) ? LOG_OP_HEADER + entry.note.n : 0);
-		for (size_t i = 0; i < entry.changes; i++)
-			bytes += LOG_OP_HEADER + entry.change[i].key.n + entry.change[i].value.n;
-	}
+	while (log_reader_next(r, &entry, &got, NULL) == ERR_OK && got)
+		bytes += entry.bytes;
 	log_reader_close(&r);
 	return bytes;
 }

@@ -257,9 +257,9 @@ enum err stream_split(struct write_txn *t, const struct catalog_table *ct, struc
 
 /* ---- records ---- */
 
-static void put_image(struct buf *b, struct slice image, bool wanted)
+static void put_image(struct buf *b, struct slice image)
 {
-	if (wanted && slice_present(image))
+	if (slice_present(image))
 		buf_put_slice(b, image);
 	else
 		mp_put_nil(b);
@@ -271,20 +271,22 @@ void stream_record(struct write_txn *t, const struct catalog_table *ct, const st
 	struct buf *b = &t->batch->row;
 	uint8_t key[STREAM_RECORD_KEY];
 	enum stream_event event = !slice_present(op->old) ? STREAM_INSERT : slice_present(op->new) ? STREAM_MODIFY : STREAM_REMOVE;
+	struct slice new = ct->view & STREAM_NEW_IMAGE ? op->new : SLICE_NONE;
+	uint32_t shard = ct->facts.shard[shard_at(&ct->facts, op->hash)].id;
 
 	buf_clear(b);
 	mp_put_array(b, CHANGE_FIELDS);
 	mp_put_int(b, (int64_t)event | (op->expired ? BY_SERVICE : 0));
 	buf_put_slice(b, op->key);
-	put_image(b, op->old, ct->view & STREAM_OLD_IMAGE);
-	put_image(b, op->new, ct->view & STREAM_NEW_IMAGE);
+	put_image(b, ct->view & STREAM_OLD_IMAGE ? op->old : SLICE_NONE);
+	if (!slice_present(new))
+		mp_put_nil(b);
 	if (b->failed) {
 		t->failed = true;
 		return;
 	}
-	uint32_t shard = ct->facts.shard[shard_at(&ct->facts, op->hash)].id;
-
-	engine_put(s->engine, stream_record_key(shard, next_position(s), key), buf_slice(b));
+	/* Last, as a tail: the log has the new image already, the item having just been put. */
+	engine_put_tail(s->engine, stream_record_key(shard, next_position(s), key), buf_slice(b), new);
 }
 
 static struct slice get_image(struct mp *m)

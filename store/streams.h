@@ -11,8 +11,8 @@
  * A record is an entry of the engine of its own, put by the transaction that changes the item, and not a place in the log:
  * so it is there exactly if the change is, before and after any crash, with no index to rebuild; a page of records costs
  * what it holds, however much other tables write; the log is recycled as if there were no streams; and a day's records of a
- * few tables are kept instead of a day's log of all. The price is that the new image is in the log twice, for tables with
- * such a view type alone; records of a shard are appended in key order, the cheapest way into LMDB.
+ * few tables are kept instead of a day's log of all. A new image is in the log once, for the item and the record alike; records
+ * of a shard are appended in key order, the cheapest way into LMDB.
  *
  * T1. Positions grow from record to record of the whole store, over restarts, and whatever the system's clock does.
  * T2. Open shards are the table's partitions, range by range: the cut of one, in its own transaction, ends its shard and begins

@@ -59,6 +59,9 @@ void engine_close(struct engine **e);
 /* Start a transaction in the current batch. */
 void engine_begin(struct engine *e);
 void engine_put(struct engine *e, struct slice key, struct slice value);
+/* The value is head and tail, one behind the other. If the tail is what the transaction has put last, the log does not get it
+ * once more. */
+void engine_put_tail(struct engine *e, struct slice key, struct slice head, struct slice tail);
 void engine_del(struct engine *e, struct slice key);
 /* Opaque bytes for those who follow the log (old images, cause); not indexed. At most one a transaction. */
 void engine_note(struct engine *e, struct slice note);
@@ -109,6 +112,7 @@ struct log_change { struct slice key, value; };   /* value.p == NULL: deleted */
 struct log_entry {
 	uint64_t lsn;
 	uint64_t time_ms;             /* Unix time of its commit */
+	size_t bytes;                 /* that it takes in the log */
 	struct slice note;            /* absent if none */
 	const struct log_change *change;
 	size_t changes;

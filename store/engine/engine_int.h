@@ -48,6 +48,7 @@ struct writer_state {
 	size_t txn_at;               /* where the open transaction's record begins */
 	uint32_t txn_ops, records;
 	size_t txn_bytes;            /* keys and values of the open transaction */
+	size_t put_at, put_n;        /* in the batch: the value that the open transaction put last */
 	bool txn_puts;               /* it has more than deletions */
 	bool txn_makes_room;         /* and yet less than they free */
 	uint64_t next_lsn, batch_lsn;/* batch_lsn: the last of the batch, 0 if it is empty */

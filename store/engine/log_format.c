@@ -109,11 +109,12 @@ void log_record_begin(struct buf *b)
 
 void log_op_put(struct buf *b, const struct log_op *op)
 {
-	uint8_t *p = buf_reserve(b, LOG_OP_HEADER + op->key.n + op->value.n);
+	size_t tail_n = op->kind == LOG_OP_PUT ? op->tail.n : 0, n = LOG_OP_HEADER + op->key.n + op->value.n + tail_n;
+	uint8_t *p = buf_reserve(b, n);
 
 	if (p == NULL)
 		return;
-	put32(p, (uint32_t)op->value.n);
+	put32(p, (uint32_t)(op->value.n + tail_n));
 	put16(p + 4, (uint16_t)op->key.n);
 	p[6] = (uint8_t)op->kind;
 	p[7] = 0;
@@ -121,7 +122,9 @@ void log_op_put(struct buf *b, const struct log_op *op)
 		memcpy(p + LOG_OP_HEADER, op->key.p, op->key.n);
 	if (op->value.n != 0)
 		memcpy(p + LOG_OP_HEADER + op->key.n, op->value.p, op->value.n);
-	b->n += LOG_OP_HEADER + op->key.n + op->value.n;
+	if (tail_n != 0)
+		memcpy(p + n - tail_n, op->tail.p, tail_n);
+	b->n += n;
 }
 
 void log_record_end(struct buf *b, size_t at, uint64_t lsn, uint64_t time_ms, uint32_t ops)
@@ -186,18 +189,25 @@ bool log_record_next(struct slice *in, struct log_record *r)
 	return true;
 }
 
-bool log_op_next(struct slice *in, struct log_op *op)
+bool log_op_next(struct log_ops *ops, struct log_op *op)
 {
+	struct slice *in = &ops->in;
+
 	if (in->n < LOG_OP_HEADER)
 		return false;
 	size_t value_n = get32(in->p), key_n = get16(in->p + 4);
 	uint8_t kind = in->p[6];
 
-	if (kind < LOG_OP_PUT || kind > LOG_OP_DROP || key_n + value_n > in->n - LOG_OP_HEADER)
+	if (kind < LOG_OP_PUT || kind > LOG_OP_PUT_MORE || key_n + value_n > in->n - LOG_OP_HEADER)
+		return false;
+	if (kind == LOG_OP_PUT_MORE && !slice_present(ops->put))
 		return false;
 	op->kind = kind;
 	op->key = slice_of(in->p + LOG_OP_HEADER, key_n);
 	op->value = kind == LOG_OP_DEL ? SLICE_NONE : slice_of(in->p + LOG_OP_HEADER + key_n, value_n);
+	op->tail = kind == LOG_OP_PUT_MORE ? ops->put : SLICE_NONE;
+	if (kind == LOG_OP_PUT)
+		ops->put = op->value;
 	*in = after(*in, LOG_OP_HEADER + key_n + value_n);
 	return true;
 }

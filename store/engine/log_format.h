@@ -5,7 +5,8 @@
  *    header     magic 8 | sum 8 | version 4 | durability 4 | uuid 16 | seq 8 | prev_lsn 8 | durable_lsn 8
  *    batch      magic^salt 8 | sum 8 | length 4 | records 4 | last_lsn 8 | durable_lsn 8 | records... | pad to 8
  *    record     lsn 8 | time_ms 8 | length 4 | ops 4 | op...                one transaction
- *    op         value_n 4 | key_n 2 | kind 1 | zero 1 | key | value
+ *    op         value_n 4 | key_n 2 | kind 1 | zero 1 | key | value        PUT_MORE: the value goes on with that of the last PUT
+ *                                                                          before it in the record
  *
  * L1. A batch is written by one write and holds whole transactions: it is in the log as a whole or not at all.
  * L2. `sum` covers everything behind it and is seeded with the salt, a hash of the data directory's uuid and the
@@ -31,7 +32,7 @@ enum {
 	LOG_UUID = 16
 };
 
-enum log_op_kind { LOG_OP_PUT = 1, LOG_OP_DEL, LOG_OP_NOTE, LOG_OP_DROP };
+enum log_op_kind { LOG_OP_PUT = 1, LOG_OP_DEL, LOG_OP_NOTE, LOG_OP_DROP, LOG_OP_PUT_MORE };
 
 struct log_header {
 	uint32_t durability;
@@ -57,7 +58,18 @@ struct log_record {
 struct log_op {
 	enum log_op_kind kind;
 	struct slice key, value; /* NOTE has only a value, DROP and DEL only a key */
+	struct slice tail;       /* of PUT_MORE: what its value goes on with; to be encoded: of PUT too */
 };
+
+/* A record's ops, those that are left. */
+struct log_ops {
+	struct slice in;
+	struct slice put;        /* value of the last PUT */
+};
+static inline struct log_ops log_ops_of(struct slice bytes)
+{
+	return (struct log_ops){ .in = bytes };
+}
 
 static inline size_t log_align(size_t n)
 {
@@ -88,6 +100,6 @@ size_t log_batch_size(struct slice in, uint64_t salt);
 bool log_batch_decode(struct slice in, uint64_t salt, struct log_batch *b);
 /* Take the next record off the front of `in`; false at the end or if it is malformed. */
 bool log_record_next(struct slice *in, struct log_record *r);
-bool log_op_next(struct slice *in, struct log_op *op);
+bool log_op_next(struct log_ops *ops, struct log_op *op);
 
 #endif

@@ -26,6 +26,7 @@ struct log_reader {
 	struct slice records;        /* of the batch, not yet delivered */
 	struct log_change *change;
 	size_t change_cap;
+	struct arena joined;         /* values of the record that the log has in two parts */
 };
 
 enum err log_reader_open(struct engine *e, uint64_t after_lsn, struct log_reader **out, struct fault *f)
@@ -37,6 +38,7 @@ enum err log_reader_open(struct engine *e, uint64_t after_lsn, struct log_reader
 	if (r == NULL)
 		return fault_set(f, MSG_NO_MEMORY);
 	buf_init(&r->bytes);
+	arena_init(&r->joined, 0);
 	r->wal = w;
 	r->after = after_lsn;
 	r->at = LOG_SEGMENT_HEADER;
@@ -71,6 +73,7 @@ void log_reader_close(struct log_reader **rp)
 		pthread_mutex_unlock(&r->wal->lock);
 	}
 	buf_release(&r->bytes);
+	arena_release(&r->joined);
 	free(r->change);
 	free(r);
 	*rp = NULL;
@@ -166,12 +169,25 @@ static enum err fill(struct log_reader *r, bool *more, struct fault *f)
 
 /* ---- records ---- */
 
+/* The whole value; absent if memory is out. */
+static struct slice join(struct log_reader *r, const struct log_op *op)
+{
+	uint8_t *p = arena_alloc(&r->joined, op->value.n + op->tail.n);
+
+	if (p == NULL)
+		return SLICE_NONE;
+	memcpy(p, op->value.p, op->value.n);
+	memcpy(p + op->value.n, op->tail.p, op->tail.n);
+	return slice_of(p, op->value.n + op->tail.n);
+}
+
 static enum err decode(struct log_reader *r, const struct log_record *record, struct log_entry *entry, struct fault *f)
 {
-	struct slice ops = record->ops;
+	struct log_ops ops = log_ops_of(record->ops);
 	struct log_op op;
 
-	*entry = (struct log_entry){ .lsn = record->lsn, .time_ms = record->time_ms };
+	*entry = (struct log_entry){ .lsn = record->lsn, .time_ms = record->time_ms, .bytes = LOG_RECORD_HEADER + record->ops.n };
+	arena_reset(&r->joined);
 	if (record->count > r->change_cap) {
 		struct log_change *grown = realloc(r->change, record->count * sizeof *grown);
 
@@ -181,6 +197,8 @@ static enum err decode(struct log_reader *r, const struct log_record *record, st
 		r->change_cap = record->count;
 	}
 	for (uint32_t i = 0; i < record->count && log_op_next(&ops, &op); i++) {
+		if (op.kind == LOG_OP_PUT_MORE && !slice_present(op.value = join(r, &op)))
+			return fault_set(f, MSG_NO_MEMORY);
 		if (op.kind == LOG_OP_NOTE)
 			entry->note = op.value;
 		else if (op.kind != LOG_OP_DROP)

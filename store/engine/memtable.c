@@ -152,9 +152,10 @@ static struct memnode *insert_node(struct memtable *t, struct slice key, uint64_
 	return n;
 }
 
-struct memnode *memtable_set(struct memtable *t, uint64_t lsn, struct slice key, struct slice value)
+struct memnode *memtable_set(struct memtable *t, uint64_t lsn, struct slice key, struct slice value, struct slice tail)
 {
-	struct memversion *v = arena_alloc(&t->arena, sizeof *v + value.n);
+	size_t bytes = value.n + tail.n;
+	struct memversion *v = arena_alloc(&t->arena, sizeof *v + bytes);
 	uint64_t hash = memtable_hash(key);
 
 	if (v == NULL)
@@ -165,12 +166,14 @@ struct memnode *memtable_set(struct memtable *t, uint64_t lsn, struct slice key,
 		n = insert_node(t, key, hash);
 	if (n == NULL)
 		return NULL;
-	*v = (struct memversion){ .lsn = lsn, .n = (uint32_t)value.n, .deleted = !slice_present(value) };
+	*v = (struct memversion){ .lsn = lsn, .n = (uint32_t)bytes, .deleted = !slice_present(value) };
 	if (value.n != 0)
 		memcpy(v->bytes, value.p, value.n);
+	if (tail.n != 0)
+		memcpy(v->bytes + value.n, tail.p, tail.n);
 	v->older = atomic_load_explicit(&n->newest, memory_order_relaxed);
 	atomic_store_explicit(&n->newest, v, memory_order_release);
-	atomic_fetch_add_explicit(&t->bytes, sizeof *v + value.n, memory_order_relaxed);
+	atomic_fetch_add_explicit(&t->bytes, sizeof *v + bytes, memory_order_relaxed);
 	return n;
 }
 

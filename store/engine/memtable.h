@@ -75,7 +75,7 @@ bool memtable_empty(const struct memtable *t);
 /* ---- writer ---- */
 
 /* Add a version; value.p == NULL marks the key deleted. NULL if out of memory: then nothing has changed. */
-struct memnode *memtable_set(struct memtable *t, uint64_t lsn, struct slice key, struct slice value)
+struct memnode *memtable_set(struct memtable *t, uint64_t lsn, struct slice key, struct slice value, struct slice tail)
 	__attribute__((warn_unused_result));
 /* Take back the newest version, which no reader can see yet. */
 void memnode_undo(struct memnode *n);

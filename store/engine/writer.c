@@ -42,32 +42,48 @@ void engine_begin(struct engine *e)
 	w->txn_at = w->batch.n;
 	w->txn_ops = 0;
 	w->txn_bytes = 0;
+	w->put_n = 0;
 	w->txn_puts = w->txn_makes_room = false;
 	log_record_begin(&w->batch);
 }
 
-static void add_op(struct engine *e, enum log_op_kind kind, struct slice key, struct slice value)
+static void add_op(struct engine *e, const struct log_op *op)
 {
-	assert(key.n <= ENGINE_KEY_MAX && (key.n > 0 || kind == LOG_OP_NOTE) && value.n <= ENGINE_VALUE_MAX);
-	log_op_put(&e->w.batch, &(struct log_op){ .kind = kind, .key = key, .value = value });
-	e->w.txn_ops++;
-	e->w.txn_bytes += key.n + value.n;
-	e->w.txn_puts = e->w.txn_puts || kind == LOG_OP_PUT;
+	struct writer_state *w = &e->w;
+	size_t value_n = op->value.n + op->tail.n;
+
+	assert(op->key.n <= ENGINE_KEY_MAX && (op->key.n > 0 || op->kind == LOG_OP_NOTE) && value_n <= ENGINE_VALUE_MAX);
+	log_op_put(&w->batch, op);
+	w->txn_ops++;
+	w->txn_bytes += op->key.n + value_n;
+	w->txn_puts = w->txn_puts || op->kind == LOG_OP_PUT;
+	if (op->kind != LOG_OP_PUT || w->batch.failed)
+		return;
+	w->put_n = value_n;
+	w->put_at = w->batch.n - value_n;
 }
 
 void engine_put(struct engine *e, struct slice key, struct slice value)
 {
-	add_op(e, LOG_OP_PUT, key, value);
+	add_op(e, &(struct log_op){ .kind = LOG_OP_PUT, .key = key, .value = value });
+}
+
+void engine_put_tail(struct engine *e, struct slice key, struct slice head, struct slice tail)
+{
+	struct writer_state *w = &e->w;
+	bool again = tail.n != 0 && tail.n == w->put_n && memcmp(w->batch.p + w->put_at, tail.p, tail.n) == 0;
+
+	add_op(e, &(struct log_op){ .kind = again ? LOG_OP_PUT_MORE : LOG_OP_PUT, .key = key, .value = head, .tail = tail });
 }
 
 void engine_del(struct engine *e, struct slice key)
 {
-	add_op(e, LOG_OP_DEL, key, SLICE_NONE);
+	add_op(e, &(struct log_op){ .kind = LOG_OP_DEL, .key = key });
 }
 
 void engine_note(struct engine *e, struct slice note)
 {
-	add_op(e, LOG_OP_NOTE, SLICE_NONE, note);
+	add_op(e, &(struct log_op){ .kind = LOG_OP_NOTE, .value = note });
 }
 
 void engine_makes_room(struct engine *e)
@@ -77,7 +93,7 @@ void engine_makes_room(struct engine *e)
 
 void engine_drop_prefix(struct engine *e, struct slice prefix)
 {
-	add_op(e, LOG_OP_DROP, prefix, SLICE_NONE);
+	add_op(e, &(struct log_op){ .kind = LOG_OP_DROP, .key = prefix });
 }
 
 void engine_abort(struct engine *e)
@@ -121,7 +137,7 @@ static bool apply_op(struct engine *e, const struct log_op *op, uint64_t lsn)
 		return true;
 	if (op->kind == LOG_OP_DROP)
 		return memtable_drop(t, lsn, op->key);
-	struct memnode *n = memtable_set(t, lsn, op->key, op->value);
+	struct memnode *n = memtable_set(t, lsn, op->key, op->value, op->tail);
 
 	if (n != NULL && remember(&e->w, n))
 		return true;
@@ -130,8 +146,9 @@ static bool apply_op(struct engine *e, const struct log_op *op, uint64_t lsn)
 	return false;
 }
 
-bool engine_apply(struct engine *e, struct slice ops, uint64_t lsn)
+bool engine_apply(struct engine *e, struct slice bytes, uint64_t lsn)
 {
+	struct log_ops ops = log_ops_of(bytes);
 	size_t keep = e->w.undo_n;
 	struct log_op op;
 

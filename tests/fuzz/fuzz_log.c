@@ -14,7 +14,7 @@ static const uint8_t uuid[LOG_UUID];
 
 static enum err record(void *arg, const struct log_record *r, struct fault *f)
 {
-	struct slice ops = r->ops;
+	struct log_ops ops = log_ops_of(r->ops);
 	struct log_op op;
 	volatile uint8_t *sink = arg;
 
@@ -24,6 +24,8 @@ static enum err record(void *arg, const struct log_record *r, struct fault *f)
 			*sink ^= op.key.p[op.key.n - 1];
 		if (op.value.n > 0)
 			*sink ^= op.value.p[op.value.n - 1];
+		if (op.tail.n > 0)
+			*sink ^= op.tail.p[op.tail.n - 1];
 	}
 	return ERR_OK;
 }

@@ -170,6 +170,21 @@ static void script_change(struct engine *e, struct model *m, uint64_t i, uint64_
 		engine_put(e, slice_of(key, n), v);
 }
 
+/* The number, and once more behind other bytes. */
+static void script_seq(struct engine *e, struct model *m, uint64_t i)
+{
+	uint64_t twice[2] = { 77, i };
+
+	if (m != NULL) {
+		model_set(m, i, SLICE_LIT("seq"), slice_of(&i, sizeof i));
+		model_set(m, i, SLICE_LIT("twice"), slice_of(twice, sizeof twice));
+	}
+	if (e != NULL) {
+		engine_put(e, SLICE_LIT("seq"), slice_of(&i, sizeof i));
+		engine_put_tail(e, SLICE_LIT("twice"), slice_of(twice, sizeof i), slice_of(&i, sizeof i));
+	}
+}
+
 bool script_batch(struct engine *e, struct model *m, uint64_t i)
 {
 	uint64_t random = i * 7919, lsn, transactions = 1 + test_random(&random) % 4;
@@ -182,10 +197,7 @@ bool script_batch(struct engine *e, struct model *m, uint64_t i)
 			engine_begin(e);
 		for (uint64_t c = 0; c < changes; c++)
 			script_change(e, m, i, &random);
-		if (m != NULL)
-			model_set(m, i, SLICE_LIT("seq"), slice_of(&i, sizeof i));
-		if (e != NULL)
-			engine_put(e, SLICE_LIT("seq"), slice_of(&i, sizeof i));
+		script_seq(e, m, i);
 		if (e != NULL && engine_commit(e, &lsn, &f) != ERR_OK)
 			return false;
 	}

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "protocol/buf.h"
 #include "tests/support/sanitized.h"
 #include "tests/unit/store/engine/model.h"
 
@@ -45,6 +46,22 @@ static struct slice random_value(struct run *r)
 	return slice_of(r->value, n);
 }
 
+/* A value, often the one put last, behind some other bytes. */
+static void put_tail(struct run *r, struct model *m, struct slice value)
+{
+	struct slice key = random_key(r);
+	struct buf whole;
+
+	buf_init(&whole);
+	buf_put(&whole, "head", 1 + below(r, 4));
+	size_t head = whole.n;
+
+	buf_put_slice(&whole, below(r, 4) == 0 ? slice_of(value.p, value.n / 2) : value);
+	engine_put_tail(r->e, key, slice_of(whole.p, head), slice_of(whole.p + head, whole.n - head));
+	model_set(m, r->lsn + 1, key, buf_slice(&whole));
+	buf_release(&whole);
+}
+
 /* One transaction; the model hears of it only once it is committed. */
 static void transaction(struct run *r)
 {
@@ -62,6 +79,8 @@ static void transaction(struct run *r)
 		else
 			engine_del(r->e, key);
 		model_set(abort ? &pending : &r->m, r->lsn + 1, key, value);
+		if (slice_present(value) && below(r, 3) == 0)
+			put_tail(r, abort ? &pending : &r->m, value);
 	}
 	model_release(&pending);
 	if (abort) {

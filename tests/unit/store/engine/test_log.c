@@ -91,6 +91,48 @@ Test(log, entries_have_note_changes_and_deletions)
 	engine_close(&e);
 }
 
+/* What a value goes on with is in the log once, if it has just been put. */
+Test(log, tails_are_logged_once)
+{
+	static uint8_t bytes[1000];
+	struct engine *e = test_open(&(struct engine_opts){ 0 });
+	struct log_reader *r = open_reader(e, 0);
+	struct slice tail = slice_of(bytes, sizeof bytes);
+	struct log_entry entry;
+	struct fault f = { 0 };
+	uint64_t lsn;
+
+	for (unsigned same = 0; same < 2; same++) {
+		memset(bytes, 'x', sizeof bytes);
+		engine_begin(e);
+		engine_put(e, SLICE_LIT("a"), tail);
+		engine_del(e, SLICE_LIT("b"));
+		bytes[500] = same ? 'x' : 'y';
+		engine_put_tail(e, SLICE_LIT("c"), SLICE_LIT("head"), tail);
+		engine_put_tail(e, SLICE_LIT("d"), SLICE_LIT(""), tail);
+		cr_assert_eq(engine_commit(e, &lsn, &f), ERR_OK);
+		flush(e);
+		engine_publish(e);
+		cr_assert(next(r, &entry));
+		cr_assert_eq(entry.changes, 4);
+		cr_assert_eq(entry.change[2].value.n, 4 + sizeof bytes);
+		cr_assert_eq(memcmp(entry.change[2].value.p, "head", 4), 0);
+		cr_assert_eq(memcmp(entry.change[2].value.p + 4, bytes, sizeof bytes), 0);
+		cr_assert(slice_eq(entry.change[3].value, tail));
+		cr_assert(same ? entry.bytes < 1200 : entry.bytes > 3000, "%zu", entry.bytes);
+	}
+	/* Not beyond its transaction. */
+	engine_begin(e);
+	engine_put_tail(e, SLICE_LIT("c"), SLICE_LIT("head"), tail);
+	cr_assert_eq(engine_commit(e, &lsn, &f), ERR_OK);
+	flush(e);
+	engine_publish(e);
+	cr_assert(next(r, &entry));
+	cr_assert_gt(entry.bytes, 1000);
+	log_reader_close(&r);
+	engine_close(&e);
+}
+
 /* Many segments, several batches each; a reader that begins anywhere sees all that follows. */
 static void follow(const char *where)
 {
