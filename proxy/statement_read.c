@@ -272,7 +272,7 @@ static struct slice get_record(struct statement_run *r, struct slice key)
 struct page_ids {
 	unsigned consistent, start, values, filter, index, condition, limit, capacity, forward, table;
 };
-enum { NO_MEMBER = UINT32_MAX };
+#define NO_MEMBER UINT32_MAX
 static const struct page_ids query_ids = { QueryInput_ConsistentRead, QueryInput_ExclusiveStartKey,
 	QueryInput_ExpressionAttributeValues, NO_MEMBER, QueryInput_IndexName, QueryInput_KeyConditionExpression, QueryInput_Limit,
 	QueryInput_ReturnConsumedCapacity, QueryInput_ScanIndexForward, QueryInput_TableName };

@@ -13,8 +13,8 @@
  * C5. The last quarter of the overlay is handed out in step with the checkpoint: a writer that is faster than the disk waits
  *     often and shortly, not once and long.
  * C6. While the log is written to, a transaction is as large as what can be committed in a part of TURN_NS, judged by the one
- *     before it, for the log's next sync waits for it (turn.h). The fuller the overlay, the larger that part: so the writer and
- *     the checkpointer come to the same speed, batch by slice.
+ *     before it, for the log's next sync waits for it (turn.h); on a slow disk, in a part of some such syncs. The fuller the
+ *     overlay, the larger that part: so the writer and the checkpointer come to the same speed, batch by slice.
  * C7. It begins when half of the overlay is frozen, when nothing has been written for a while, when something frozen is old,
  *     or when room is wanted: a burst that the overlay holds has the disk to itself.
  *
@@ -34,7 +34,8 @@
 
 enum {
 	SLICE_BYTES = 16 << 20,        /* of keys and values, in one transaction, at most */
-	SLICE_BYTES_LEAST = 16 << 10,
+	SLICE_BYTES_LEAST = 64 << 10,
+	TURN_SYNCS = 8,
 	SLICE_BYTES_TIGHT = 256 << 10, /* when the map is full: pages that a transaction frees are of use to later ones only, */
 	CHANGE_BYTES_TIGHT = 4096,     /* and each change may need a new one first */
 	DROP_KEYS = 512,               /* deleted in one transaction */
@@ -45,7 +46,7 @@ enum {
 static const uint64_t MAP_KEPT = 64 << 20;
 static const uint64_t IDLE_NS = 3ull * 1000000000u;
 static const uint64_t OLD_NS = 60ull * 1000000000u;
-static const double TURN_NS = 7000000;     /* when as much waits as the overlay holds */
+static const uint64_t TURN_NS = 7000000;   /* or TURN_SYNCS of the log, if they take longer: all of it when the overlay is full */
 static const uint64_t REST_NS = 200000000; /* the log has not been synced for so long: nobody waits for it */
 
 struct checkpoint {
@@ -136,17 +137,17 @@ static enum err record_end(struct checkpoint *c, struct lmdb_txn *t, struct faul
 }
 
 /* C6 */
-static uint64_t turn_ns(struct engine *e)
+static uint64_t turn_ns(struct engine *e, uint64_t sync_ns)
 {
 	double full = (double)atomic_load_explicit(&e->frozen_bytes, memory_order_relaxed) / (double)e->opts.overlay_bytes;
 
-	return (uint64_t)(full * TURN_NS);
+	return (uint64_t)(full * (sync_ns * TURN_SYNCS > TURN_NS ? sync_ns * TURN_SYNCS : TURN_NS));
 }
 
-static void size_slices(struct engine *e, uint64_t ns, bool log_rests)
+/* ns: what the last commit took. */
+static void size_slices(struct engine *e, uint64_t ns, uint64_t turn, bool log_rests)
 {
 	struct checkpointer *c = &e->c;
-	uint64_t turn = turn_ns(e);
 
 	if (log_rests || ns < turn / 4)
 		c->slice_bytes *= 2;
@@ -163,11 +164,12 @@ static void size_slices(struct engine *e, uint64_t ns, bool log_rests)
 /* Commit, or undo, when it is our turn. */
 static enum err end_in_turn(struct engine *e, struct lmdb_txn **t, enum err rc, struct fault *f)
 {
-	uint64_t log_ns = turn_take_checkpoint(&e->turn), start = now_ns();
+	struct turn_log log = turn_take_checkpoint(&e->turn);
+	uint64_t start = now_ns();
 
 	rc = lmdb_write_end(t, rc, f);
-	turn_give(&e->turn);
-	size_slices(e, now_ns() - start, start - log_ns > REST_NS);
+	turn_give_checkpoint(&e->turn);
+	size_slices(e, now_ns() - start, turn_ns(e, log.sync_ns), start - log.last_ns > REST_NS);
 	return rc;
 }
 

@@ -1,6 +1,8 @@
 /* turn - see turn.h. */
 #include "store/engine/turn.h"
 
+enum { SMOOTH = 16 };
+
 void turn_init(struct turn *t)
 {
 	*t = (struct turn){ .taken = false };
@@ -14,7 +16,13 @@ void turn_destroy(struct turn *t)
 	pthread_mutex_destroy(&t->lock);
 }
 
-void turn_take_log(struct turn *t, uint64_t now_ns)
+static void give_locked(struct turn *t)
+{
+	t->taken = false;
+	pthread_cond_broadcast(&t->given);
+}
+
+void turn_take_log(struct turn *t)
 {
 	pthread_mutex_lock(&t->lock);
 	t->log_waits = true;
@@ -22,26 +30,33 @@ void turn_take_log(struct turn *t, uint64_t now_ns)
 		pthread_cond_wait(&t->given, &t->lock);
 	t->log_waits = false;
 	t->taken = true;
-	t->log_ns = now_ns;
 	pthread_mutex_unlock(&t->lock);
 }
 
-uint64_t turn_take_checkpoint(struct turn *t)
+struct turn_log turn_take_checkpoint(struct turn *t)
 {
 	pthread_mutex_lock(&t->lock);
 	while (t->taken || t->log_waits)
 		pthread_cond_wait(&t->given, &t->lock);
 	t->taken = true;
-	uint64_t log_ns = t->log_ns;
+	struct turn_log log = t->log;
 
 	pthread_mutex_unlock(&t->lock);
-	return log_ns;
+	return log;
 }
 
-void turn_give(struct turn *t)
+void turn_give_log(struct turn *t, uint64_t start, uint64_t now)
 {
 	pthread_mutex_lock(&t->lock);
-	t->taken = false;
-	pthread_cond_broadcast(&t->given);
+	t->log.last_ns = start;
+	t->log.sync_ns += (now - start) / SMOOTH - t->log.sync_ns / SMOOTH;
+	give_locked(t);
+	pthread_mutex_unlock(&t->lock);
+}
+
+void turn_give_checkpoint(struct turn *t)
+{
+	pthread_mutex_lock(&t->lock);
+	give_locked(t);
 	pthread_mutex_unlock(&t->lock);
 }

@@ -9,7 +9,8 @@
  * D1. One of the two has the disk at a time.
  * D2. The checkpointer gives way to a log that waits: the log never waits for two commits.
  *
- * Threads: turn_take_log the writer, turn_take_checkpoint the checkpointer. No lock is held outside of the calls. */
+ * Times are monotonic, in nanoseconds.
+ * Threads: the writer for the log, the checkpointer for itself. No lock is held outside of the calls. */
 #ifndef DYNAX_STORE_ENGINE_TURN_H
 #define DYNAX_STORE_ENGINE_TURN_H
 
@@ -17,20 +18,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What the log has done with its turns: when it had the last one, and how long it has had them of late. */
+struct turn_log {
+	uint64_t last_ns, sync_ns;
+};
+
 struct turn {
 	pthread_mutex_t lock;
 	pthread_cond_t given;
 	bool taken, log_waits;
-	uint64_t log_ns;             /* when the log last took its turn */
+	struct turn_log log;
 };
 
 void turn_init(struct turn *t);
 void turn_destroy(struct turn *t);
 
-/* now_ns: the time, monotonic. */
-void turn_take_log(struct turn *t, uint64_t now_ns);
-/* When the log last had its turn. */
-uint64_t turn_take_checkpoint(struct turn *t);
-void turn_give(struct turn *t);
+void turn_take_log(struct turn *t);
+/* start, now: of the log's sync. */
+void turn_give_log(struct turn *t, uint64_t start, uint64_t now);
+struct turn_log turn_take_checkpoint(struct turn *t);
+void turn_give_checkpoint(struct turn *t);
 
 #endif

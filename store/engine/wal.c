@@ -145,9 +145,11 @@ static int sync_batch(struct wal *w, struct segment *s)
 		atomic_store(&s->dirty, true);
 		return atomic_load(&w->sync_errno);
 	}
-	turn_take_log(w->o.turn, now_ns());
+	turn_take_log(w->o.turn);
+	uint64_t start = now_ns();
+
 	error = fdatasync(s->fd) == 0 ? 0 : errno;
-	turn_give(w->o.turn);
+	turn_give_log(w->o.turn, start, now_ns());
 	return error != 0 ? error : failpoint(FAILPOINT_LOG_SYNCED);
 }
 
