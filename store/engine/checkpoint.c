@@ -46,7 +46,7 @@ enum {
 static const uint64_t MAP_KEPT = 64 << 20;
 static const uint64_t IDLE_NS = 3ull * 1000000000u;
 static const uint64_t OLD_NS = 60ull * 1000000000u;
-static const uint64_t TURN_NS = 7000000;   /* or TURN_SYNCS of the log, if they take longer: all of it when the overlay is full */
+static const uint64_t TURN_NS = 7000000;   /* of a full overlay; or TURN_SYNCS of the log, if they take longer */
 static const uint64_t REST_NS = 200000000; /* the log has not been synced for so long: nobody waits for it */
 
 struct checkpoint {

@@ -399,7 +399,8 @@ Test(partition_heat, sustained_heat_cuts)
 		cr_assert_eq(show(fx)->n, 3, "second %u", second);
 		for (unsigned i = 0; i < 5 * 4; i++)
 			passed += put(fx, key[i % 4]).code == ERR_OK;
-		cr_assert_eq(passed, WCU);
+		/* In the last second it may be cut already. */
+		cr_assert(passed == WCU || second + 1 == HEAT_TEST_SECONDS, "%u in second %u", passed, second);
 		pass_second(fx);
 	}
 	s = await_parts(fx, 4);
@@ -498,7 +499,7 @@ Test(partition_heat, scans)
 
 		for (unsigned i = 0; i < 2 * RCU + 10; i++)
 			passed += run(fx, "Scan", "{'TableName':'tab','Segment':0,'TotalSegments':3}").code == ERR_OK;
-		cr_assert_eq(passed, 2 * RCU);
+		cr_assert(passed == 2 * RCU || second + 1 == HEAT_TEST_SECONDS, "%u in second %u", passed, second);
 		pass_second(fx);
 	}
 	s = await_parts(fx, 4);
