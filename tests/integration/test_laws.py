@@ -643,6 +643,10 @@ class Run:
             if n in days:
                 self.pass_time(self.dice.choice([3600, 2 * 3600, DAY + 3600]))
             self.step()
+        while not (self.done["expired"] and self.done["refused: size"]):        # it comes to that
+            for _ in range(30):
+                self.single()
+            self.pass_time(DAY + 3600)
         while len(self.caught_up()) < 3:
             self.pass_time(5)
         self.rest()
