@@ -12,9 +12,9 @@
  *
  * C5. The last quarter of the overlay is handed out in step with the checkpoint: a writer that is faster than the disk waits
  *     often and shortly, not once and long.
- * C6. While the log is written to, a transaction is as large as what can be committed in a part of TURN_NS, judged by the one
- *     before it, for the log's next sync waits for it (turn.h); on a slow disk, in a part of some such syncs. The fuller the
- *     overlay, the larger that part: so the writer and the checkpointer come to the same speed, batch by slice.
+ * C6. While the log is written to, a transaction is as large as what can be committed in a turn, judged by those before it: the
+ *     log's next sync waits for it (turn.h). A turn grows with the square of what the overlay holds: short in a burst, and
+ *     where the two come to the same speed if writes go on, batch by slice, with room left.
  * C7. It begins when half of the overlay is frozen, when nothing has been written for a while, when something frozen is old,
  *     or when room is wanted: a burst that the overlay holds has the disk to itself.
  *
@@ -35,6 +35,7 @@
 enum {
 	SLICE_BYTES = 16 << 20,        /* of keys and values, in one transaction, at most */
 	SLICE_BYTES_LEAST = 64 << 10,
+	SLICE_SMOOTH = 8,
 	TURN_SYNCS = 8,
 	SLICE_BYTES_TIGHT = 256 << 10, /* when the map is full: pages that a transaction frees are of use to later ones only, */
 	CHANGE_BYTES_TIGHT = 4096,     /* and each change may need a new one first */
@@ -46,7 +47,7 @@ enum {
 static const uint64_t MAP_KEPT = 64 << 20;
 static const uint64_t IDLE_NS = 3ull * 1000000000u;
 static const uint64_t OLD_NS = 60ull * 1000000000u;
-static const uint64_t TURN_NS = 7000000;   /* of a full overlay; or TURN_SYNCS of the log, if they take longer */
+static const uint64_t TURN_NS = 12000000;  /* of a full overlay; or TURN_SYNCS of the log, if they take longer */
 static const uint64_t REST_NS = 200000000; /* the log has not been synced for so long: nobody waits for it */
 
 struct checkpoint {
@@ -105,14 +106,15 @@ static enum err move_change(struct lmdb_txn *t, struct slice key, const struct m
 	return v->deleted ? keyspace_del(t, key, f) : keyspace_put(t, key, slice_of(v->bytes, v->n), f);
 }
 
-/* Up to a slice of changes; *end when there are no more. */
-static enum err move_slice(struct checkpoint *c, struct lmdb_txn *t, bool *end, struct fault *f)
+/* Up to a slice of changes, of so many bytes; *end when there are no more. */
+static enum err move_slice(struct checkpoint *c, struct lmdb_txn *t, size_t *bytes, bool *end, struct fault *f)
 {
 	enum err rc = ERR_OK;
-	size_t bytes = 0, most = c->tight ? SLICE_BYTES_TIGHT : c->e->c.slice_bytes;
+	size_t most = c->tight ? SLICE_BYTES_TIGHT : c->e->c.slice_bytes;
 
 	*end = false;
-	while (rc == ERR_OK && bytes < most && !*end) {
+	*bytes = 0;
+	while (rc == ERR_OK && *bytes < most && !*end) {
 		struct slice key;
 		const struct memversion *v = next_change(c, &key);
 
@@ -120,7 +122,7 @@ static enum err move_slice(struct checkpoint *c, struct lmdb_txn *t, bool *end, 
 		if (v == NULL)
 			continue;
 		rc = move_change(t, key, v, f);
-		bytes += key.n + v->n + c->change_bytes;
+		*bytes += key.n + v->n + c->change_bytes;
 	}
 	return rc;
 }
@@ -139,55 +141,58 @@ static enum err record_end(struct checkpoint *c, struct lmdb_txn *t, struct faul
 /* C6 */
 static uint64_t turn_ns(struct engine *e, uint64_t sync_ns)
 {
-	double full = (double)atomic_load_explicit(&e->frozen_bytes, memory_order_relaxed) / (double)e->opts.overlay_bytes;
+	uint64_t most = sync_ns * TURN_SYNCS > TURN_NS ? sync_ns * TURN_SYNCS : TURN_NS;
 
-	return (uint64_t)(full * (sync_ns * TURN_SYNCS > TURN_NS ? sync_ns * TURN_SYNCS : TURN_NS));
+	pthread_mutex_lock(&e->lock);
+	size_t used = atomic_load(&e->frozen_bytes) + atomic_load(&e->state->table[0]->bytes);
+
+	pthread_mutex_unlock(&e->lock);
+	double full = (double)used / (double)e->opts.overlay_bytes;
+
+	return (uint64_t)(full * full * (double)most);
 }
 
-/* ns: what the last commit took. */
-static void size_slices(struct engine *e, uint64_t ns, uint64_t turn, bool log_rests)
+/* So much as the last commits would have taken the turn for. ns: of the last one. */
+static void size_slices(struct checkpointer *c, size_t bytes, uint64_t ns, uint64_t turn)
 {
-	struct checkpointer *c = &e->c;
+	double now = (double)c->slice_bytes, fits = (double)bytes * (double)turn / (double)(ns + 1);
 
-	if (log_rests || ns < turn / 4)
-		c->slice_bytes *= 2;
-	else if (ns < turn * 3 / 4)
-		c->slice_bytes += c->slice_bytes / 8;
-	else if (ns > turn)
-		c->slice_bytes -= c->slice_bytes / 4;
+	c->slice_bytes = (size_t)(now + ((fits < 2 * now ? fits : 2 * now) - now) / SLICE_SMOOTH);
 	if (c->slice_bytes < SLICE_BYTES_LEAST)
 		c->slice_bytes = SLICE_BYTES_LEAST;
 	if (c->slice_bytes > SLICE_BYTES)
 		c->slice_bytes = SLICE_BYTES;
 }
 
-/* Commit, or undo, when it is our turn. */
-static enum err end_in_turn(struct engine *e, struct lmdb_txn **t, enum err rc, struct fault *f)
+/* Commit, or undo, when it is our turn. bytes: of what is moved; 0 = it is not a slice. */
+static enum err end_in_turn(struct engine *e, struct lmdb_txn **t, size_t bytes, enum err rc, struct fault *f)
 {
 	struct turn_log log = turn_take_checkpoint(&e->turn);
 	uint64_t start = now_ns();
 
 	rc = lmdb_write_end(t, rc, f);
 	turn_give_checkpoint(&e->turn);
-	size_slices(e, now_ns() - start, turn_ns(e, log.sync_ns), start - log.last_ns > REST_NS);
+	if (bytes != 0)
+		size_slices(&e->c, bytes, now_ns() - start, start - log.last_ns > REST_NS ? REST_NS : turn_ns(e, log.sync_ns));
 	return rc;
 }
 
 static enum err one_transaction(struct checkpoint *c, bool *end, struct fault *f)
 {
 	struct lmdb_txn *t;
+	size_t bytes;
 	enum err rc = lmdb_write_begin(c->e->index, &t, f);
 
 	if (rc != ERR_OK)
 		return rc;
-	rc = move_slice(c, t, end, f);
+	rc = move_slice(c, t, &bytes, end, f);
 	if (rc == ERR_OK && *end && !c->deletions_only)
 		rc = record_end(c, t, f);
 	int error = rc == ERR_OK ? failpoint(FAILPOINT_CHECKPOINT_COMMIT) : 0;
 
 	if (error != 0)
 		rc = file_error(error, "index", f);
-	rc = end_in_turn(c->e, &t, rc, f);
+	rc = end_in_turn(c->e, &t, bytes, rc, f);
 	(void)failpoint(FAILPOINT_CHECKPOINT_COMMITTED);
 	return rc;
 }
@@ -372,7 +377,7 @@ static enum err drop_slice(struct engine *e, bool *more)
 	buf_init(&name);
 	buf_init(&prefix);
 	rc = drop_in(t, &name, &prefix, more, NULL);
-	rc = end_in_turn(e, &t, rc, NULL);
+	rc = end_in_turn(e, &t, 0, rc, NULL);
 	buf_release(&name);
 	buf_release(&prefix);
 	(void)failpoint(FAILPOINT_DROP_SLICE);
