@@ -10,11 +10,11 @@
  * C4. Failing is no end: it is tried again, the writer is told why as soon as it would have to wait. If map or disk are full,
  *     deletions go first and transactions are small, so that what they free is used.
  *
- * C5. The last quarter of the overlay is handed out in step with the checkpoint: a writer that is faster than the disk waits
+ * C5. The last eighth of the overlay is handed out in step with the checkpoint: a writer that C6 does not hold back enough waits
  *     often and shortly, not once and long.
  * C6. While the log is written to, a transaction is as large as what can be committed in a turn, judged by those before it: the
- *     log's next sync waits for it (turn.h). A turn grows with the square of what the overlay holds: short in a burst, and
- *     where the two come to the same speed if writes go on, batch by slice, with room left.
+ *     log's next sync waits for it (turn.h). A turn grows with the fourth power of what the overlay holds: a burst hardly
+ *     feels it, and where writes go on the two come to the same speed, batch by slice, before the overlay is full.
  * C7. It begins when half of the overlay is frozen, when nothing has been written for a while, when something frozen is old,
  *     or when room is wanted: a burst that the overlay holds has the disk to itself.
  *
@@ -47,7 +47,7 @@ enum {
 static const uint64_t MAP_KEPT = 64 << 20;
 static const uint64_t IDLE_NS = 3ull * 1000000000u;
 static const uint64_t OLD_NS = 60ull * 1000000000u;
-static const uint64_t TURN_NS = 12000000;  /* of a full overlay; or TURN_SYNCS of the log, if they take longer */
+static const uint64_t TURN_NS = 16000000;  /* of a full overlay; or TURN_SYNCS of the log, if they take longer */
 static const uint64_t REST_NS = 200000000; /* the log has not been synced for so long: nobody waits for it */
 
 struct checkpoint {
@@ -149,7 +149,7 @@ static uint64_t turn_ns(struct engine *e, uint64_t sync_ns)
 	pthread_mutex_unlock(&e->lock);
 	double full = (double)used / (double)e->opts.overlay_bytes;
 
-	return (uint64_t)(full * full * (double)most);
+	return (uint64_t)(full * full * full * full * (double)most);
 }
 
 /* So much as the last commits would have taken the turn for. ns: of the last one. */
@@ -201,8 +201,8 @@ static enum err one_transaction(struct checkpoint *c, bool *end, struct fault *f
 static void pace(struct checkpoint *c)
 {
 	struct engine *e = c->e;
-	size_t quarter = e->opts.overlay_bytes / 4, step = c->keys > 0 ? c->passed * PACE_STEPS / c->keys : 0;
-	size_t allowed = 3 * quarter + quarter / PACE_STEPS * step;
+	size_t eighth = e->opts.overlay_bytes / 8, step = c->keys > 0 ? c->passed * PACE_STEPS / c->keys : 0;
+	size_t allowed = 7 * eighth + eighth / PACE_STEPS * step;
 
 	if (c->deletions_only || allowed == atomic_load_explicit(&e->c.allowed, memory_order_relaxed))
 		return;
