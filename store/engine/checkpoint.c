@@ -33,7 +33,7 @@
 #include <time.h>
 
 enum {
-	SLICE_BYTES = 16 << 20,        /* of keys and values, in one transaction, at most */
+	SLICE_BYTES = 4 << 20,         /* of keys and values, in one transaction, at most */
 	SLICE_BYTES_LEAST = 64 << 10,
 	SLICE_SMOOTH = 8,
 	TURN_SYNCS = 8,

@@ -260,8 +260,13 @@ void engine_publish_lsn(struct engine *e, uint64_t lsn)
 	e->batch_open = false;
 	e->published_ns = now;
 	atomic_store_explicit(&e->published, lsn, memory_order_release);
-	if (should_freeze(e, now))
+	if (should_freeze(e, now)) {
+		bool early = atomic_load(&e->state->table[0]->bytes) < e->opts.overlay_bytes / 4;
+
 		(void)state_freeze_locked(e);   /* if not now, then with the next batch */
+		if (early)
+			checkpointer_hurry(e);
+	}
 	pthread_mutex_unlock(&e->lock);
 }
 
