@@ -6,10 +6,11 @@
 
 #include "protocol/messages.h"
 #include "protocol/mp.h"
+#include "store/big_endian.h"
 #include "store/store_int.h"
 #include "store/write_txn.h"
 
-enum { ROW_KEY = CATALOG_KEY_BYTES + 8, ROW_FIELDS = 4, SIDE_FIELDS = 4 };
+enum { SEQUENCE_BYTES = 8, ROW_KEY = CATALOG_KEY_BYTES + SEQUENCE_BYTES, ROW_FIELDS = 4, SIDE_FIELDS = 4 };
 
 struct backlog *backlog_new(void)
 {
@@ -38,18 +39,8 @@ void backlog_unref(struct backlog **b)
 static struct slice row_key(uint32_t index, uint64_t number, uint8_t out[ROW_KEY])
 {
 	catalog_key('g', index, out);
-	for (int i = ROW_KEY - 1; i >= CATALOG_KEY_BYTES; i--, number >>= 8)
-		out[i] = (uint8_t)number;
+	be_put(out + CATALOG_KEY_BYTES, number, SEQUENCE_BYTES);
 	return slice_of(out, ROW_KEY);
-}
-
-static uint64_t row_number(struct slice key)
-{
-	uint64_t v = 0;
-
-	for (int i = CATALOG_KEY_BYTES; i < ROW_KEY; i++)
-		v = v << 8 | key.p[i];
-	return v;
 }
 
 static void put_side(struct buf *b, const struct index_side *s)
@@ -92,7 +83,7 @@ static enum err row_decode(struct slice key, struct slice bytes, struct backlog_
 
 	if (key.n != ROW_KEY || mp_array(&m) != ROW_FIELDS)
 		return fault_set(f, MSG_CATALOG_DAMAGED);
-	r->number = row_number(key);
+	r->number = be_get(key.p + CATALOG_KEY_BYTES, SEQUENCE_BYTES);
 	r->time_ms = mp_uint(&m);
 	read_side(&m, &r->move.before);
 	read_side(&m, &r->move.after);

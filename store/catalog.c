@@ -5,21 +5,14 @@
 #include <xxhash.h>
 
 #include "protocol/messages.h"
+#include "store/big_endian.h"
 #include "store/heat.h"
-
-static void put_be32(uint8_t *p, uint32_t v)
-{
-	p[0] = (uint8_t)(v >> 24);
-	p[1] = (uint8_t)(v >> 16);
-	p[2] = (uint8_t)(v >> 8);
-	p[3] = (uint8_t)v;
-}
 
 struct slice catalog_key(char kind, uint32_t id, uint8_t out[CATALOG_KEY_BYTES])
 {
-	put_be32(out, 0);
+	be_put(out, 0, 4);
 	out[4] = (uint8_t)kind;
-	put_be32(out + 5, id);
+	be_put(out + 5, id, 4);
 	return slice_of(out, CATALOG_KEY_BYTES);
 }
 

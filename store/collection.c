@@ -2,17 +2,12 @@
 #include "store/collection.h"
 
 #include "protocol/messages.h"
+#include "store/big_endian.h"
 #include "store/keycode.h"
 
 enum { ROW_BYTES = 8, KIND_BYTES = 5, GB_SHIFT = 30 };
 
 /* ---- rows ---- */
-
-static void put_be64(uint8_t *p, uint64_t v)
-{
-	for (int i = ROW_BYTES - 1; i >= 0; i--, v >>= 8)
-		p[i] = (uint8_t)v;
-}
 
 static enum err decode(struct slice row, uint64_t *bytes, struct fault *f)
 {
@@ -21,8 +16,7 @@ static enum err decode(struct slice row, uint64_t *bytes, struct fault *f)
 		return ERR_OK;
 	if (row.n != ROW_BYTES)
 		return fault_set(f, MSG_CATALOG_DAMAGED);
-	for (unsigned i = 0; i < ROW_BYTES; i++)
-		*bytes = *bytes << 8 | row.p[i];
+	*bytes = be_get(row.p, ROW_BYTES);
 	return ERR_OK;
 }
 
@@ -79,7 +73,7 @@ void collections_put(struct write_txn *t)
 	for (const struct collection *c = t->collections; c != NULL; c = c->next) {
 		if (c->bytes == c->before)
 			continue;
-		put_be64(row, c->bytes);
+		be_put(row, c->bytes, ROW_BYTES);
 		if (c->bytes != 0)
 			engine_put(e, c->key, slice_of(row, sizeof row));
 		else

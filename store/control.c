@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "protocol/messages.h"
+#include "store/big_endian.h"
 #include "store/control.h"
 #include "store/create_table.h"
 #include "store/delete_table.h"
@@ -32,10 +33,9 @@ enum err control_take_ids(struct write_txn *t, unsigned n, uint32_t *first, stru
 		return rc;
 	*first = t->next_id; /* what this transaction put is not to be read yet */
 	if (*first == 0)
-		*first = v.n == ID_BYTES ? (uint32_t)v.p[0] << 24 | (uint32_t)v.p[1] << 16 | (uint32_t)v.p[2] << 8 | v.p[3] : FIRST_ID;
+		*first = v.n == ID_BYTES ? (uint32_t)be_get(v.p, ID_BYTES) : FIRST_ID;
 	t->next_id = *first + n;
-	for (unsigned i = 0; i < ID_BYTES; i++)
-		next[i] = (uint8_t)(t->next_id >> (8 * (ID_BYTES - 1 - i)));
+	be_put(next, t->next_id, ID_BYTES);
 	engine_put(e, catalog_key('i', 0, key), slice_of(next, ID_BYTES));
 	return ERR_OK;
 }
@@ -317,8 +317,9 @@ void control_drop(struct write_txn *t, uint32_t id)
 {
 	struct engine *e = t->batch->store->engine;
 	uint8_t key[CATALOG_KEY_BYTES];
-	uint8_t prefix[] = { (uint8_t)(id >> 24), (uint8_t)(id >> 16), (uint8_t)(id >> 8), (uint8_t)id };
+	uint8_t prefix[ID_BYTES];
 
+	be_put(prefix, id, ID_BYTES);
 	engine_del(e, catalog_key('c', id, key));
 	engine_drop_prefix(e, slice_of(prefix, sizeof prefix));
 	write_txn_change(t, &(struct store_change){ .table = id, .whole = true });

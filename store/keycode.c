@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <xxhash.h>
 
+#include "store/big_endian.h"
 #include "store/keycode.h"
 #include "store/store.h"
 
@@ -51,8 +52,10 @@ static void put_component(struct buf *b, struct slice value)
 
 static void put_be(struct buf *b, uint64_t v, unsigned bytes)
 {
-	while (bytes-- > 0)
-		buf_put_u8(b, (uint8_t)(v >> (8 * bytes)));
+	uint8_t p[sizeof v];
+
+	be_put(p, v, bytes);
+	buf_put(b, p, bytes);
 }
 
 static void put_head(struct buf *b, uint32_t id, uint64_t hash)

@@ -7,26 +7,10 @@
  * A row for each shard, so that a split writes three of them, and a page of records needs one, however many there are. Shards
  * of a stream are ordered by id, which is the order in which they began. */
 #include "protocol/messages.h"
+#include "store/big_endian.h"
 #include "store/streams.h"
 
 enum { ROW_FORMAT = 2, ROW_FIELDS = 8, SHARD_FIELDS = 6, SHARD_PREFIX = 5 };
-
-static void put_be(uint8_t *p, uint64_t v, unsigned bytes)
-{
-	while (bytes-- > 0) {
-		p[bytes] = (uint8_t)v;
-		v >>= 8;
-	}
-}
-
-static uint64_t get_be(const uint8_t *p, unsigned bytes)
-{
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < bytes; i++)
-		v = v << 8 | p[i];
-	return v;
-}
 
 /* ---- keys ---- */
 
@@ -54,22 +38,22 @@ void stream_row_bounds(struct buf *lo, struct buf *hi)
 
 struct slice shard_row_key(uint32_t stream, uint32_t id, uint8_t out[SHARD_ROW_KEY])
 {
-	put_be(out, 'h', SHARD_PREFIX);
-	put_be(out + SHARD_PREFIX, stream, 4);
-	put_be(out + SHARD_PREFIX + 4, id, 4);
+	be_put(out, 'h', SHARD_PREFIX);
+	be_put(out + SHARD_PREFIX, stream, 4);
+	be_put(out + SHARD_PREFIX + 4, id, 4);
 	return slice_of(out, SHARD_ROW_KEY);
 }
 
 struct slice stream_record_key(uint32_t shard, uint64_t position, uint8_t out[STREAM_RECORD_KEY])
 {
-	put_be(out, shard, 4);
-	put_be(out + 4, position, 8);
+	be_put(out, shard, 4);
+	be_put(out + 4, position, 8);
 	return slice_of(out, STREAM_RECORD_KEY);
 }
 
 uint64_t stream_record_position(struct slice key)
 {
-	return key.n == STREAM_RECORD_KEY ? get_be(key.p + 4, 8) : 0;
+	return key.n == STREAM_RECORD_KEY ? be_get(key.p + 4, 8) : 0;
 }
 
 /* ---- rows ---- */
@@ -120,7 +104,7 @@ bool shard_decode(struct slice key, struct slice row, struct shard *s)
 
 	if (key.n != SHARD_ROW_KEY || mp_array(&m) != SHARD_FIELDS)
 		return false;
-	s->id = (uint32_t)get_be(key.p + SHARD_PREFIX + 4, 4);
+	s->id = (uint32_t)be_get(key.p + SHARD_PREFIX + 4, 4);
 	s->start = mp_uint(&m);
 	s->end = mp_uint(&m);
 	s->from = (uint64_t)mp_int(&m);

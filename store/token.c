@@ -4,26 +4,12 @@
 #include <xxhash.h>
 
 #include "protocol/messages.h"
+#include "store/big_endian.h"
 
 enum { TOKEN_MAX = 36 * 4, DIGEST_BYTES = 16, TIME_BYTES = 8, VALUE_BYTES = DIGEST_BYTES + TIME_BYTES,
 	X_KEY_MAX = 5 + TOKEN_MAX, Y_KEY_MAX = 5 + TIME_BYTES + TOKEN_MAX, PURGE_AT_ONCE = 64 };
 #define TOKEN_LIFE_MS UINT64_C(600000)
 #define PURGE_EVERY_MS UINT64_C(1000)
-
-static void put_time(uint8_t *p, uint64_t v)
-{
-	for (int i = TIME_BYTES - 1; i >= 0; i--, v >>= 8)
-		p[i] = (uint8_t)v;
-}
-
-static uint64_t get_time(const uint8_t *p)
-{
-	uint64_t v = 0;
-
-	for (int i = 0; i < TIME_BYTES; i++)
-		v = v << 8 | p[i];
-	return v;
-}
 
 /* The constraint on its length has been checked: 36 characters, of four bytes at most. */
 static struct slice x_key(struct slice token, uint8_t out[X_KEY_MAX])
@@ -40,7 +26,7 @@ static struct slice y_key(uint64_t end_ms, struct slice token, uint8_t out[Y_KEY
 	size_t n = token.n < TOKEN_MAX ? token.n : TOKEN_MAX;
 
 	memcpy(out, "\0\0\0\0y", 5);
-	put_time(out + 5, end_ms);
+	be_put(out + 5, end_ms, TIME_BYTES);
 	if (n != 0)
 		memcpy(out + 5 + TIME_BYTES, token.p, n);
 	return slice_of(out, 5 + TIME_BYTES + n);
@@ -63,7 +49,7 @@ enum err token_look(struct store *s, struct slice token, struct slice actions, e
 	if (rc != ERR_OK)
 		return rc;
 	*status = TOKEN_NEW;
-	if (v.n != VALUE_BYTES || get_time(v.p + DIGEST_BYTES) <= store_now_ms(s))
+	if (v.n != VALUE_BYTES || be_get(v.p + DIGEST_BYTES, TIME_BYTES) <= store_now_ms(s))
 		return ERR_OK;
 	digest(actions, d);
 	*status = memcmp(v.p, d, DIGEST_BYTES) == 0 ? TOKEN_REPLAY : TOKEN_MISMATCH;
@@ -83,7 +69,7 @@ static void purge_from(struct write_txn *t, struct cursor *c, uint64_t now)
 		struct slice token = slice_of(y.p + 5 + TIME_BYTES, y.n - 5 - TIME_BYTES);
 
 		if (engine_read(e, x_key(token, key), &x, NULL) == ERR_OK && x.n == VALUE_BYTES
-		    && get_time(x.p + DIGEST_BYTES) <= now)
+		    && be_get(x.p + DIGEST_BYTES, TIME_BYTES) <= now)
 			engine_del(e, x_key(token, key));
 		engine_del(e, y);
 	}
@@ -117,7 +103,7 @@ void token_keep(struct write_txn *t, struct slice token, struct slice actions)
 
 	purge(t, now);
 	digest(actions, value);
-	put_time(value + DIGEST_BYTES, now + TOKEN_LIFE_MS);
+	be_put(value + DIGEST_BYTES, now + TOKEN_LIFE_MS, TIME_BYTES);
 	engine_put(e, x_key(token, x), slice_of(value, sizeof value));
 	engine_put(e, y_key(now + TOKEN_LIFE_MS, token, y), slice_of(NULL, 0));
 }

@@ -4,24 +4,10 @@
 #include <stdlib.h>
 
 #include "protocol/messages.h"
+#include "store/big_endian.h"
 #include "store/collection.h"
 
 enum { COUNTERS_BYTES = 16 };
-
-static uint64_t get_be64(const uint8_t *p)
-{
-	uint64_t v = 0;
-
-	for (int i = 0; i < 8; i++)
-		v = v << 8 | p[i];
-	return v;
-}
-
-static void put_be64(uint8_t *p, uint64_t v)
-{
-	for (int i = 7; i >= 0; i--, v >>= 8)
-		p[i] = (uint8_t)v;
-}
 
 /* ---- counters: two big-endian numbers under 'c' ---- */
 
@@ -32,7 +18,7 @@ static enum err counters_decode(struct slice v, struct counters *c, struct fault
 		return ERR_OK;
 	if (v.n != COUNTERS_BYTES)
 		return fault_set(f, MSG_CATALOG_DAMAGED);
-	*c = (struct counters){ .entries = get_be64(v.p), .bytes = get_be64(v.p + 8) };
+	*c = (struct counters){ .entries = be_get(v.p, 8), .bytes = be_get(v.p + 8, 8) };
 	return ERR_OK;
 }
 
@@ -68,8 +54,8 @@ static enum err put_counters(struct write_txn *t, struct fault *f)
 			return rc;
 		if (d->entries == 0 && d->bytes == 0)
 			continue; /* they cancelled out */
-		put_be64(value, c.entries + (uint64_t)d->entries);
-		put_be64(value + 8, c.bytes + (uint64_t)d->bytes);
+		be_put(value, c.entries + (uint64_t)d->entries, 8);
+		be_put(value + 8, c.bytes + (uint64_t)d->bytes, 8);
 		engine_put(e, catalog_key('c', d->id, key), slice_of(value, sizeof value));
 	}
 	return ERR_OK;
