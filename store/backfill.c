@@ -5,9 +5,9 @@
 
 #include "protocol/messages.h"
 #include "store/background.h"
-#include "store/control.h"
 #include "store/index.h"
 #include "store/keycode.h"
+#include "store/table_edit.h"
 
 enum { PAGE_ITEMS = 256, RETRY_MS = 500 };
 
@@ -61,20 +61,14 @@ static enum err fill_page(struct write_batch *b, struct store_write *w, const st
 static enum err declare_readable(struct write_batch *b, struct store_write *w, const struct catalog_table *ct,
 	const struct table_index *x)
 {
-	struct catalog *next = NULL;
-	struct catalog_draft d;
-	struct write_txn t;
-
-	write_txn_begin(&t, b, w->req->arena);
-	enum err rc = control_draft(ct, w->req->arena, &d, &w->fault);
+	struct table_edit e;
+	enum err rc = table_edit_begin(&e, b, w, ct);
 
 	if (rc == ERR_OK) {
-		d.building[x - ct->table.index] = false;
-		d.spec = control_spec_put(&ct->spec, w->req->arena);
-		rc = slice_present(d.spec) ? control_put_table(&t, &d, &next, &w->fault) : fault_set(&w->fault, MSG_NO_MEMORY);
-		write_txn_change(&t, &(struct store_change){ .table = x->id, .whole = true });
+		e.draft.building[x - ct->table.index] = false;
+		write_txn_change(&e.txn, &(struct store_change){ .table = x->id, .whole = true });
 	}
-	return control_end(&t, &next, rc, &w->fault);
+	return table_edit_end(&e, w, rc);
 }
 
 /* Nothing is done, and that is right, if table or index have gone. */

@@ -8,6 +8,7 @@
 #include "store/describe.h"
 #include "store/keeper.h"
 #include "store/streams.h"
+#include "store/table_edit.h"
 #include "store/table_state.h"
 #include "store/ttl.h"
 
@@ -39,21 +40,14 @@ enum err table_drop(struct write_batch *b, const struct catalog_table *ct, struc
 /* ---- DeleteTable ---- */
 
 /* The table stays, DELETING, until the keeper finds that it has gone. */
-static enum err begin_deleting(struct write_batch *b, const struct catalog_table *ct, const struct table_state *state,
-	struct arena *a, struct fault *f)
+static enum err begin_deleting(struct write_batch *b, struct store_write *w, const struct catalog_table *ct,
+	const struct table_state *state)
 {
-	struct catalog *next = NULL;
-	struct catalog_draft d;
-	struct write_txn t;
-	enum err rc = control_draft(ct, a, &d, f);
+	struct table_edit e;
+	enum err rc = table_edit_begin(&e, b, w, ct);
 
-	if (rc != ERR_OK)
-		return rc;
-	d.spec = control_spec_put(&ct->spec, a);
-	d.facts.state = *state;
-	write_txn_begin(&t, b, a);
-	rc = slice_present(d.spec) ? control_put_table(&t, &d, &next, f) : fault_set(f, MSG_NO_MEMORY);
-	return control_end(&t, &next, rc, f);
+	e.draft.facts.state = *state;
+	return table_edit_end(&e, w, rc);
 }
 
 static enum err check_deletable(const struct store *s, const struct catalog_table *ct, struct fault *f)
@@ -85,7 +79,7 @@ static enum err delete_table_apply(struct write_batch *b, struct store_write *w)
 		return rc;
 	struct table_state state = table_state_begin(b->store, TABLE_DELETING, 0);
 
-	return state.status == TABLE_DELETING ? begin_deleting(b, ct, &state, w->req->arena, &w->fault)
+	return state.status == TABLE_DELETING ? begin_deleting(b, w, ct, &state)
 		: table_drop(b, ct, w->req->arena, &w->fault);
 }
 

@@ -8,9 +8,11 @@
 #include "store/keycode.h"
 #include "store/spec.h"
 #include "store/streams.h"
+#include "store/table_edit.h"
 #include "store/write_txn.h"
 
-const struct partitions *partitions_of(const struct table *t, uint32_t owner)
+/* Of the table, or of one of its indexes by id; NULL if the id is neither. */
+static const struct partitions *partitions_of(const struct table *t, uint32_t owner)
 {
 	const struct table_index *x = catalog_find_index(t, owner);
 
@@ -129,20 +131,16 @@ enum err partitions_begin(struct write_txn *t, struct catalog_facts *facts, uint
 /* ---- changing the catalog, on the writer ---- */
 
 /* The rows of a table in a new list, with room for two more. */
-static enum err draft_rows(const struct catalog_table *ct, struct arena *a, struct catalog_draft *d, struct partition_row **rows,
-	struct fault *f)
+static enum err draft_rows(struct table_edit *e, struct partition_row **rows, struct fault *f)
 {
-	enum err rc = control_draft(ct, a, d, f);
+	struct catalog_facts *facts = &e->draft.facts;
 
-	if (rc != ERR_OK)
-		return rc;
-	d->spec = control_spec_put(&ct->spec, a);
-	*rows = arena_alloc(a, (ct->facts.rows + 2) * sizeof **rows);
-	if (*rows == NULL || !slice_present(d->spec))
+	*rows = arena_alloc(e->arena, (facts->rows + 2) * sizeof **rows);
+	if (*rows == NULL)
 		return fault_set(f, MSG_NO_MEMORY);
-	if (ct->facts.rows != 0)
-		memcpy(*rows, ct->facts.row, ct->facts.rows * sizeof **rows);
-	d->facts.row = *rows;
+	if (facts->rows != 0)
+		memcpy(*rows, facts->row, facts->rows * sizeof **rows);
+	facts->row = *rows;
 	return ERR_OK;
 }
 
@@ -150,7 +148,6 @@ static enum err draft_rows(const struct catalog_table *ct, struct arena *a, stru
 static void insert_row(struct catalog_draft *d, struct partition_row *rows, uint32_t owner, uint32_t id, uint64_t at)
 {
 	unsigned i = 0;
-
 	bool cut_before = false;
 
 	for (unsigned k = 0; k < d->facts.rows; k++)
@@ -185,31 +182,28 @@ static enum err cut_apply(struct write_batch *b, struct store_write *w)
 	const struct catalog_table *ct = catalog_find_id(b->catalog, cut->table);
 	const struct partitions *p = ct != NULL ? partitions_of(&ct->table, cut->owner) : NULL;
 	struct partition_row *rows;
-	struct catalog *next = NULL;
-	struct catalog_draft d;
-	struct write_txn t;
+	struct table_edit e;
 	uint32_t id;
 
 	/* N3: one at a time. What is gone, or cut there, needs nothing. */
 	if (p == NULL || !partitions_counted(p) || partition_at(p, cut->at)->from == cut->at)
 		return ERR_OK;
-	write_txn_begin(&t, b, w->req->arena);
-	enum err rc = control_take_ids(&t, 1, &id, &w->fault);
+	enum err rc = table_edit_begin(&e, b, w, ct);
 
 	if (rc == ERR_OK)
-		rc = draft_rows(ct, w->req->arena, &d, &rows, &w->fault);
-	if (rc == ERR_OK) {
-		insert_row(&d, rows, cut->owner, id, cut->at);
-		if (cut->owner == cut->table)
-			rc = stream_split(&t, ct, &d.facts, cut->at, &w->fault);
-	}
+		rc = control_take_ids(&e.txn, 1, &id, &w->fault);
 	if (rc == ERR_OK)
-		rc = control_put_table(&t, &d, &next, &w->fault);
+		rc = draft_rows(&e, &rows, &w->fault);
+	if (rc == ERR_OK) {
+		insert_row(&e.draft, rows, cut->owner, id, cut->at);
+		if (cut->owner == cut->table)
+			rc = stream_split(&e.txn, ct, &e.draft.facts, cut->at, &w->fault);
+	}
 	/* Both outlive the description that they are found in. */
 	struct meter *meter = meter_of(&ct->table, cut->owner);
 	struct heat *left = partition_heat(p, cut->at);
 
-	rc = control_end(&t, &next, rc, &w->fault);
+	rc = table_edit_end(&e, w, rc);
 	if (rc != ERR_OK)
 		return rc;
 	atomic_fetch_add_explicit(&meter->cuts[cut->why], 1, memory_order_relaxed);
@@ -229,24 +223,22 @@ static enum err settle_apply(struct write_batch *b, struct store_write *w)
 	const struct partition_count *c = w->plan->control;
 	const struct catalog_table *ct = catalog_find_id(b->catalog, c->table);
 	struct partition_row *rows;
-	struct catalog *next = NULL;
-	struct catalog_draft d;
-	struct write_txn t;
+	struct table_edit e;
 
 	if (ct == NULL || partitions_of(&ct->table, c->owner) == NULL)
 		return ERR_OK;
-	write_txn_begin(&t, b, w->req->arena);
-	enum err rc = draft_rows(ct, w->req->arena, &d, &rows, &w->fault);
+	enum err rc = table_edit_begin(&e, b, w, ct);
 
+	if (rc == ERR_OK)
+		rc = draft_rows(&e, &rows, &w->fault);
 	if (rc == ERR_OK) {
-		for (unsigned i = 0; i < d.facts.rows; i++)
+		for (unsigned i = 0; i < e.draft.facts.rows; i++)
 			if (rows[i].part.id == c->id)
 				rows[i].part.uncounted = false;
-		write_txn_count(&t, c->id, (int64_t)c->had.entries, (int64_t)c->had.bytes);
-		write_txn_count(&t, c->left, -(int64_t)c->had.entries, -(int64_t)c->had.bytes);
-		rc = control_put_table(&t, &d, &next, &w->fault);
+		write_txn_count(&e.txn, c->id, (int64_t)c->had.entries, (int64_t)c->had.bytes);
+		write_txn_count(&e.txn, c->left, -(int64_t)c->had.entries, -(int64_t)c->had.bytes);
 	}
-	return control_end(&t, &next, rc, &w->fault);
+	return table_edit_end(&e, w, rc);
 }
 
 enum err partition_settle(struct own_write *o, struct arena *a, const struct partition_count *c)

@@ -68,9 +68,6 @@ static inline uint64_t partition_last(const struct partitions *p, unsigned place
 	return place + 1 < p->n ? p->part[place + 1].from - 1 : UINT64_MAX;
 }
 
-/* Lists of what owns them: of the table, or of one of its indexes by id; NULL if the id is neither. */
-const struct partitions *partitions_of(const struct table *t, uint32_t owner);
-
 /* The rows of facts without those of an index that goes, in the arena; false if memory is out. */
 bool partition_rows_drop(struct catalog_facts *facts, uint32_t owner, struct arena *a) __attribute__((warn_unused_result));
 

@@ -1,4 +1,4 @@
-/* table_edit - a change of a table's description that nobody asked for by UpdateTable: auto scaling, growth.
+/* table_edit - a change of a table's description, and what goes with it, in one transaction.
  *
  *    table_edit_begin --> change draft.facts and spec --> table_edit_end (commits and adopts, or undoes)
  *

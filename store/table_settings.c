@@ -1,6 +1,6 @@
 /* table_settings - UpdateTimeToLive, TagResource and UntagResource: what hangs on a table and is not its shape. */
 #include "protocol/messages.h"
-#include "store/control.h"
+#include "store/table_edit.h"
 #include "store/table_state.h"
 #include "store/ttl.h"
 
@@ -19,15 +19,6 @@ static enum err settle_ttl(struct write_txn *t, struct catalog_draft *d, struct 
 }
 
 /* Put the draft in the place of the table. */
-static enum err replace_table(struct write_batch *b, struct store_write *w, const struct catalog_draft *d)
-{
-	struct catalog *next = NULL;
-	struct write_txn t;
-
-	write_txn_begin(&t, b, w->req->arena);
-	return control_end(&t, &next, control_put_table(&t, d, &next, &w->fault), &w->fault);
-}
-
 static enum err empty_answer(struct store_write *w)
 {
 	mp_put_map(w->out, 0);
@@ -61,10 +52,8 @@ static enum err update_ttl_apply(struct write_batch *b, struct store_write *w)
 	const struct record *in = &w->req->in;
 	struct slice name = control_table_name(record_str(in, UpdateTimeToLiveInput_TableName));
 	const struct catalog_table *ct = table_state_find(b->store, b->catalog, name);
-	struct catalog_draft d;
 	struct record spec;
-	struct catalog *next = NULL;
-	struct write_txn t;
+	struct table_edit e;
 	unsigned n = 0;
 
 	if (ct == NULL)
@@ -77,23 +66,19 @@ static enum err update_ttl_apply(struct write_batch *b, struct store_write *w)
 
 	if (rc == ERR_OK)
 		rc = check_ttl(ct, attribute, enable, &w->fault);
-	if (rc == ERR_OK)
-		rc = control_draft(ct, w->req->arena, &d, &w->fault);
 	if (rc != ERR_OK)
 		return rc;
-	d.spec = control_spec_put(&ct->spec, w->req->arena);
 	size_t at = record_begin(w->out);
 
 	record_key(w->out, &n, UpdateTimeToLiveOutput_TimeToLiveSpecification);
 	buf_put_slice(w->out, in->m[UpdateTimeToLiveInput_TimeToLiveSpecification]);
 	record_end(w->out, at, n);
-	if (w->out->failed || !slice_present(d.spec))
+	if (w->out->failed)
 		return fault_set(&w->fault, MSG_NO_MEMORY);
-	write_txn_begin(&t, b, w->req->arena);
-	rc = settle_ttl(&t, &d, enable ? attribute : SLICE_NONE, &w->fault);
+	rc = table_edit_begin(&e, b, w, ct);
 	if (rc == ERR_OK)
-		rc = control_put_table(&t, &d, &next, &w->fault);
-	return control_end(&t, &next, rc, &w->fault);
+		rc = settle_ttl(&e.txn, &e.draft, enable ? attribute : SLICE_NONE, &w->fault);
+	return table_edit_end(&e, w, rc);
 }
 
 enum err update_ttl_prepare(struct store_reader *r, struct store_write *w)
@@ -165,29 +150,26 @@ static enum err change_tags(struct write_batch *b, struct store_write *w, struct
 	struct slice more)
 {
 	const struct catalog_table *ct;
-	struct catalog_draft d;
+	struct table_edit e;
 	struct buf tags;
 	uint32_t n;
 	enum err rc = find_resource(b, arn, &ct, &w->fault);
 
-	if (rc == ERR_OK)
-		rc = control_draft(ct, w->req->arena, &d, &w->fault);
 	if (rc != ERR_OK)
 		return rc;
+	rc = table_edit_begin(&e, b, w, ct);
 	buf_init(&tags);
-	if (merge_tags(ct->spec.m[CreateTableInput_Tags], less, bare, more, &tags, &n) != ERR_OK) {
+	if (rc == ERR_OK && merge_tags(ct->spec.m[CreateTableInput_Tags], less, bare, more, &tags, &n) != ERR_OK)
 		rc = fault_set(&w->fault, MSG_NO_MEMORY);
-	} else if (n > TAGS_MAX) {
+	if (rc == ERR_OK && n > TAGS_MAX)
 		rc = fault_set(&w->fault, MSG_TAGS_MANY);
-	} else {
-		struct record spec = ct->spec;
-
-		spec.m[CreateTableInput_Tags] = n != 0 ? buf_slice(&tags) : SLICE_NONE;
-		d.spec = control_spec_put(&spec, w->req->arena);
-		rc = slice_present(d.spec) ? empty_answer(w) : fault_set(&w->fault, MSG_NO_MEMORY);
+	if (rc == ERR_OK) {
+		e.spec.m[CreateTableInput_Tags] = n != 0 ? buf_slice(&tags) : SLICE_NONE;
+		rc = empty_answer(w);
 	}
+	rc = table_edit_end(&e, w, rc);
 	buf_release(&tags);
-	return rc == ERR_OK ? replace_table(b, w, &d) : rc;
+	return rc;
 }
 
 static enum err tag_resource_apply(struct write_batch *b, struct store_write *w)

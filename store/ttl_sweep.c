@@ -1,10 +1,10 @@
 /* ttl_sweep - the keeper's rounds over tables with a time to live: entering old items, deleting expired ones. */
 #include "protocol/messages.h"
 #include "store/check_key.h"
-#include "store/control.h"
 #include "store/item_apply.h"
 #include "store/keeper.h"
 #include "store/keycode.h"
+#include "store/table_edit.h"
 #include "store/ttl.h"
 
 /* Small pages: the requests' writes wait for one at most. */
@@ -79,19 +79,11 @@ static enum err sweep_apply(struct write_batch *b, struct store_write *w)
 
 static enum err declare_filled(struct write_batch *b, struct store_write *w, const struct catalog_table *ct)
 {
-	struct catalog *next = NULL;
-	struct catalog_draft d;
-	struct write_txn t;
+	struct table_edit e;
+	enum err rc = table_edit_begin(&e, b, w, ct);
 
-	write_txn_begin(&t, b, w->req->arena);
-	enum err rc = control_draft(ct, w->req->arena, &d, &w->fault);
-
-	if (rc == ERR_OK) {
-		d.facts.ttl_filling = false;
-		d.spec = control_spec_put(&ct->spec, w->req->arena);
-		rc = slice_present(d.spec) ? control_put_table(&t, &d, &next, &w->fault) : fault_set(&w->fault, MSG_NO_MEMORY);
-	}
-	return control_end(&t, &next, rc, &w->fault);
+	e.draft.facts.ttl_filling = false;
+	return table_edit_end(&e, w, rc);
 }
 
 static enum err fill_apply(struct write_batch *b, struct store_write *w)
