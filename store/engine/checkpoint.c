@@ -15,8 +15,8 @@
  * C6. While the log is written to, a transaction is as large as what can be committed in a turn, judged by those before it: the
  *     log's next sync waits for it (turn.h). A turn grows with the fourth power of what the overlay holds: a burst hardly
  *     feels it, and where writes go on the two come to the same speed, batch by slice, before the overlay is full.
- * C7. It begins when half of the overlay is frozen, when nothing has been written for a while, when something frozen is old,
- *     or when room is wanted: a burst that the overlay holds has the disk to itself.
+ * C7. It begins when half of the overlay is frozen, when nothing has been written for a while, or when room is wanted, or
+ *     something was frozen before it was large: a burst that half of the overlay holds has the disk to itself.
  *
  * Dropped prefixes are recorded with the checkpoint that reaches them, then deleted slice by slice between checkpoints.
  *
@@ -46,7 +46,6 @@ enum {
 };
 static const uint64_t MAP_KEPT = 64 << 20;
 static const uint64_t IDLE_NS = 3ull * 1000000000u;
-static const uint64_t OLD_NS = 60ull * 1000000000u;
 static const uint64_t TURN_NS = 16000000;  /* of a full overlay; or TURN_SYNCS of the log, if they take longer */
 static const uint64_t REST_NS = 200000000; /* the log has not been synced for so long: nobody waits for it */
 
@@ -409,11 +408,8 @@ static void wait_locked(struct engine *e, unsigned ms)
 /* C7 */
 static bool due_locked(struct engine *e)
 {
-	const struct state *s = e->state;
-	uint64_t now = now_ns();
-
-	return s->n > 1 && (atomic_load(&e->frozen_bytes) >= e->opts.overlay_bytes / 2 || e->c.stop || e->c.error != ERR_OK ||
-		atomic_load(&e->c.tight) || now - e->published_ns > IDLE_NS || now - s->table[s->n - 1]->born_ns > OLD_NS);
+	return e->state->n > 1 && (atomic_load(&e->frozen_bytes) >= e->opts.overlay_bytes / 2 || e->c.stop || e->c.error != ERR_OK ||
+		atomic_load(&e->c.tight) || now_ns() - e->published_ns > IDLE_NS);
 }
 
 /* Do what there is to do, the lock held in between; false if it is time to end. */

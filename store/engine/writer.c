@@ -261,6 +261,7 @@ void engine_publish_lsn(struct engine *e, uint64_t lsn)
 	e->published_ns = now;
 	atomic_store_explicit(&e->published, lsn, memory_order_release);
 	if (should_freeze(e, now)) {
+		/* For want of disk, or for its age: either wants it moved soon. */
 		bool early = atomic_load(&e->state->table[0]->bytes) < e->opts.overlay_bytes / 4;
 
 		(void)state_freeze_locked(e);   /* if not now, then with the next batch */
