@@ -1,0 +1,100 @@
+/* test_turn - the log and the checkpointer sync in turn (turn.h, D1 and D2). */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "store/engine/turn.h"
+
+TestSuite(turn, .timeout = 60);
+
+/* A log that takes its turns as fast as it can, and looks whether somebody else has the disk then. */
+struct rig {
+	struct turn turn;
+	atomic_int inside;
+	atomic_bool overlap, stop;
+	atomic_uint turns;
+};
+
+static void inside(struct rig *r)
+{
+	if (atomic_fetch_add(&r->inside, 1) != 0)
+		atomic_store(&r->overlap, true);
+	usleep(20);
+	atomic_fetch_sub(&r->inside, 1);
+}
+
+static void *log_main(void *arg)
+{
+	struct rig *r = arg;
+
+	while (!atomic_load(&r->stop)) {
+		turn_take_log(&r->turn);
+		inside(r);
+		turn_give_log(&r->turn, 5, 6);
+		atomic_fetch_add(&r->turns, 1);
+	}
+	return NULL;
+}
+
+Test(turn, one_at_a_time)
+{
+	struct rig r = { .stop = false };
+	pthread_t log;
+
+	turn_init(&r.turn);
+	cr_assert_eq(pthread_create(&log, NULL, log_main, &r), 0);
+	for (unsigned i = 0; i < 2000 || atomic_load(&r.turns) < 100; i++) {
+		turn_take_checkpoint(&r.turn);
+		inside(&r);
+		turn_give_checkpoint(&r.turn);
+	}
+	atomic_store(&r.stop, true);
+	pthread_join(log, NULL);
+	cr_assert_not(atomic_load(&r.overlap));
+	turn_destroy(&r.turn);
+}
+
+static void *log_once(void *arg)
+{
+	struct rig *r = arg;
+
+	turn_take_log(&r->turn);
+	atomic_fetch_add(&r->turns, 1);
+	turn_give_log(&r->turn, 1000, 1000 + 160);
+	return NULL;
+}
+
+static bool waits(struct turn *t)
+{
+	pthread_mutex_lock(&t->lock);
+	bool yes = t->log_waits;
+
+	pthread_mutex_unlock(&t->lock);
+	return yes;
+}
+
+/* The checkpointer gives its turn and wants the next one at once: the log that waits comes first. */
+Test(turn, the_log_waits_for_one_commit)
+{
+	for (unsigned i = 0; i < 200; i++) {
+		struct rig r = { .stop = false };
+		pthread_t log;
+
+		turn_init(&r.turn);
+		turn_take_checkpoint(&r.turn);
+		cr_assert_eq(pthread_create(&log, NULL, log_once, &r), 0);
+		while (!waits(&r.turn))
+			usleep(10);
+		cr_assert_eq(atomic_load(&r.turns), 0);
+		turn_give_checkpoint(&r.turn);
+		struct turn_log seen = turn_take_checkpoint(&r.turn);
+
+		cr_assert_eq(atomic_load(&r.turns), 1, "round %u", i);
+		cr_assert_eq(seen.last_ns, 1000);
+		cr_assert_eq(seen.sync_ns, 10, "a sixteenth of the first one");
+		turn_give_checkpoint(&r.turn);
+		pthread_join(log, NULL);
+		turn_destroy(&r.turn);
+	}
+}
