@@ -94,16 +94,17 @@ static void on_clock(struct evhttp_request *req, void *arg)
 	}
 }
 
-static bool parse_ms(const char *s, uint32_t *ms)
+/* A number of a query; false if there is something else. An absent one is `otherwise`. */
+static bool query_number(const struct evkeyvalq *args, const char *name, int64_t otherwise, int64_t *v)
 {
+	const char *s = evhttp_find_header(args, name);
 	char *end;
-	unsigned long v;
 
-	if (s == NULL || *s < '0' || *s > '9')
-		return false;
-	v = strtoul(s, &end, 10);
-	*ms = (uint32_t)v;
-	return *end == '\0' && v <= UINT32_MAX;
+	*v = otherwise;
+	if (s == NULL)
+		return true;
+	*v = strtoll(s, &end, 10);
+	return *s >= '0' && *s <= '9' && *end == '\0';
 }
 
 /* GET tells it, POST sets and tells it. */
@@ -114,12 +115,13 @@ static void on_index_delay(struct evhttp_request *req, void *arg)
 	struct evkeyvalq args = { NULL, NULL };
 	bool ok = query == NULL;
 	struct buf text;
-	uint32_t ms;
+	int64_t ms;
 
 	if (evhttp_request_get_command(req) == EVHTTP_REQ_POST) {
-		ok = query != NULL && evhttp_parse_query_str(query, &args) == 0 && parse_ms(evhttp_find_header(&args, "ms"), &ms);
+		ok = query != NULL && evhttp_parse_query_str(query, &args) == 0 && query_number(&args, "ms", -1, &ms) && ms >= 0
+			&& ms <= UINT32_MAX;
 		if (ok)
-			a->source.set_index_delay(a->source.arg, ms);
+			a->source.set_index_delay(a->source.arg, (uint32_t)ms);
 		evhttp_clear_headers(&args);
 	}
 	buf_init(&text);
@@ -151,19 +153,6 @@ static void on_partitions(struct evhttp_request *req, void *arg)
 		reply(req, 200, "OK", "application/json", buf_slice(&text));
 	evhttp_clear_headers(&args);
 	buf_release(&text);
-}
-
-/* A number of a query; false if there is something else. An absent one is `otherwise`. */
-static bool query_number(const struct evkeyvalq *args, const char *name, int64_t otherwise, int64_t *v)
-{
-	const char *s = evhttp_find_header(args, name);
-	char *end;
-
-	*v = otherwise;
-	if (s == NULL)
-		return true;
-	*v = strtoll(s, &end, 10);
-	return *s >= '0' && *s <= '9' && *end == '\0';
 }
 
 /* use=read|write, and min, max, or off; index, target, in, out. */

@@ -28,7 +28,9 @@ static bool rests(uint64_t last_ms, uint32_t cooldown_s, uint64_t now_ms)
 	return last_ms != 0 && now_ms < last_ms + (uint64_t)cooldown_s * 1000;
 }
 
-int64_t autoscale_judge(const struct autoscale_row *r, int64_t units, const struct minutes *m, uint64_t end, uint64_t end_ms)
+/* What should be provisioned after the minute that ends at `end` (a minute of m): `units`, if nothing is to change. end_ms: the
+ * same moment in Unix time. */
+static int64_t judge(const struct autoscale_row *r, int64_t units, const struct minutes *m, uint64_t end, uint64_t end_ms)
 {
 	uint64_t percent = (uint64_t)units * HALVES_A_MINUTE;
 	struct minutes_range c;
@@ -58,7 +60,7 @@ static bool judge_row(const struct catalog_table *t, const struct autoscale_row 
 	struct units u = units_of(spec_get(&t->spec, place, SPEC_PROVISIONED), UNITS_NONE);
 	int64_t now = *minutely_units(&u, r->use);
 
-	*out = (struct minutely_change){ autoscale_apply, t->table.id, r->owner, r->use, autoscale_judge(r, now, m, m->judged, ms), ms };
+	*out = (struct minutely_change){ autoscale_apply, t->table.id, r->owner, r->use, judge(r, now, m, m->judged, ms), ms };
 	return out->units != now;
 }
 

@@ -19,17 +19,13 @@
  * the AWS CLI to manage DynamoDB auto scaling" (cooldowns; 150 consumed, target 70: 215), and "Why isn't auto scaling on my
  * DynamoDB table working as expected?" in the AWS Knowledge Center (20 points: 50 for a target of 70). Not published are which
  * of the minutes counts, and that a minute without requests counts as nothing consumed.
- * Threads: the keeper judges, the writer changes; autoscale_judge is pure. */
+ * Threads: the keeper judges, the writer changes. */
 #ifndef DYNAX_STORE_AUTOSCALE_H
 #define DYNAX_STORE_AUTOSCALE_H
 
 #include "store/minutely.h"
 
 enum { AUTOSCALE_OUT_MINUTES = 2, AUTOSCALE_IN_MINUTES = 15, AUTOSCALE_IN_POINTS = 20 };
-
-/* What should be provisioned after the minute that ends at `end` (a minute of m): `units`, if nothing is to change. end_ms: the
- * same moment in Unix time. */
-int64_t autoscale_judge(const struct autoscale_row *r, int64_t units, const struct minutes *m, uint64_t end, uint64_t end_ms);
 
 int64_t autoscale_within(const struct autoscale_row *r, int64_t units);
 

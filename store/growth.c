@@ -5,7 +5,8 @@
 #include "store/spec.h"
 #include "store/table_edit.h"
 
-int64_t growth_judge(int64_t units, const struct minutes *m, unsigned use)
+/* Units a second that are served now, if it was `units` until now. */
+static int64_t judge(int64_t units, const struct minutes *m, unsigned use)
 {
 	const uint64_t unit = CAPACITY_HALVES * MINUTE_S;
 	int64_t twice = (int64_t)((2 * m->before[use] + unit - 1) / unit);
@@ -44,7 +45,7 @@ unsigned growth_changes(const struct catalog_table *t, uint32_t owner, const str
 	unsigned n = 0;
 
 	for (unsigned use = 0; use < METER_USES; use++) {
-		int64_t next = growth_judge(*minutely_units(&now, use), m, use);
+		int64_t next = judge(*minutely_units(&now, use), m, use);
 
 		if (next > *minutely_units(&now, use))
 			change[n++] = (struct minutely_change){ grow_apply, t->table.id, owner, use, next, ms };

@@ -17,14 +17,11 @@
  * in different scenarios" and, for the error, "Key range throughput exceeded" in the developer guide. What averages and moments
  * make a peak is not published; neither is how fast DynamoDB grows when more than twice the peak is asked for: here, not before
  * the half hour has passed.
- * Threads: the keeper judges, the writer changes; growth_judge is pure. */
+ * Threads: the keeper judges, the writer changes. */
 #ifndef DYNAX_STORE_GROWTH_H
 #define DYNAX_STORE_GROWTH_H
 
 #include "store/minutely.h"
-
-/* Units a second that are served now, if it was `units` until now. */
-int64_t growth_judge(int64_t units, const struct minutes *m, unsigned use);
 
 static inline bool growth_wanted(const struct store *s, const struct catalog_table *t)
 {

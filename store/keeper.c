@@ -14,11 +14,6 @@ bool keeper_stopping(struct keeper *k)
 	return rounds_stopping(&k->rounds);
 }
 
-void keeper_wake(struct keeper *k)
-{
-	rounds_wake(&k->rounds);
-}
-
 void keeper_settle(struct keeper *k)
 {
 	rounds_settle(&k->rounds);

@@ -28,9 +28,7 @@ enum err keeper_start(struct store *s, unsigned interval_ms, struct keeper **k, 
 /* Stops between two pages; the writer must still be running. */
 void keeper_stop(struct keeper **k);
 bool keeper_stopping(struct keeper *k);
-/* Begin the next round now. From any thread. */
-void keeper_wake(struct keeper *k);
-/* The same, and wait until it has ended. Not from the keeper or the writer. */
+/* Begin the next round now, and wait until it has ended. Not from the keeper or the writer. */
 void keeper_settle(struct keeper *k);
 
 /* One round of each; on an error the rest waits for the next round. */
