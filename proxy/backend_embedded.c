@@ -22,6 +22,7 @@
 #include <time.h>
 
 #include "protocol/messages.h"
+#include "protocol/thread.h"
 #include "proxy/backend.h"
 #include "proxy/fault_point.h"
 #include "proxy/log.h"
@@ -308,7 +309,7 @@ static bool pool_start(struct embedded *e, unsigned threads)
 	pthread_cond_init(&p->more, NULL);
 	p->last = &p->first;
 	threads = threads == 0 ? READER_THREADS : threads > READER_THREADS_MAX ? READER_THREADS_MAX : threads;
-	while (p->threads < threads && pthread_create(&p->thread[p->threads], NULL, reader_thread, e) == 0)
+	while (p->threads < threads && thread_start(&p->thread[p->threads], reader_thread, e, "reader-%u", p->threads) == 0)
 		p->threads++;
 	return p->threads > 0;
 }

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "protocol/thread.h"
+
 enum { THREADS_MAX = 16 };
 
 struct offload {
@@ -54,7 +56,7 @@ struct offload *offload_new(unsigned threads)
 	pthread_cond_init(&o->more, NULL);
 	o->last = &o->first;
 	while (o->threads < threads && o->threads < THREADS_MAX &&
-	       pthread_create(&o->thread[o->threads], NULL, work, o) == 0)
+	       thread_start(&o->thread[o->threads], work, o, "offload-%u", o->threads) == 0)
 		o->threads++;
 	if (o->threads == 0)
 		offload_free(&o);

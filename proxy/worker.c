@@ -12,6 +12,7 @@
 
 #include "protocol/expr.h"
 #include "protocol/json.h"
+#include "protocol/thread.h"
 #include "proxy/call.h"
 #include "proxy/conn.h"
 #include "proxy/fast_get.h"
@@ -360,7 +361,7 @@ static void *run(void *arg)
 
 bool worker_start(struct worker *w)
 {
-	errno = pthread_create(&w->thread, NULL, run, w);
+	errno = thread_start(&w->thread, run, w, "worker-%u", w->number);
 	return errno == 0;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "protocol/messages.h"
+#include "protocol/thread.h"
 #include "store/background.h"
 #include "store/index.h"
 #include "store/keycode.h"
@@ -180,7 +181,7 @@ enum err backfill_start(struct store *s, struct backfill **out, struct fault *f)
 	buf_init(&b->from);
 	catalog_join(&s->catalog, &b->reader);
 	rounds_init(&b->rounds);
-	if (pthread_create(&b->thread, NULL, backfill_main, b) != 0) {
+	if (thread_start(&b->thread, backfill_main, b, "backfill") != 0) {
 		catalog_leave(&s->catalog, &b->reader);
 		own_write_release(&b->write);
 		rounds_release(&b->rounds);

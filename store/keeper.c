@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "protocol/messages.h"
+#include "protocol/thread.h"
 #include "store/minutely.h"
 #include "store/partition.h"
 
@@ -55,7 +56,7 @@ enum err keeper_start(struct store *s, unsigned interval_ms, struct keeper **out
 	arena_init(&k->arena, 0);
 	catalog_join(&s->catalog, &k->reader);
 	rounds_init(&k->rounds);
-	if (pthread_create(&k->thread, NULL, keeper_main, k) != 0) {
+	if (thread_start(&k->thread, keeper_main, k, "keeper") != 0) {
 		release(k);
 		return fault_set(f, MSG_NO_MEMORY);
 	}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "protocol/messages.h"
+#include "protocol/thread.h"
 #include "store/background.h"
 #include "store/index_admit.h"
 #include "store/partition.h"
@@ -161,7 +162,7 @@ enum err propagation_start(struct store *s, struct propagation **out, struct fau
 	arena_init(&p->arena, 0);
 	catalog_join(&s->catalog, &p->reader);
 	rounds_init(&p->rounds);
-	if (pthread_create(&p->thread, NULL, propagation_main, p) != 0) {
+	if (thread_start(&p->thread, propagation_main, p, "propagation") != 0) {
 		catalog_leave(&s->catalog, &p->reader);
 		propagation_free(&p);
 		return fault_set(f, MSG_NO_MEMORY);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "protocol/messages.h"
+#include "protocol/thread.h"
 #include "store/backfill.h"
 #include "store/propagation.h"
 #include "store/write_plan.h"
@@ -201,7 +202,7 @@ enum err writer_start(struct store *s, unsigned batch_max, struct writer **out, 
 	w->tail = &w->head;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->wake, NULL);
-	if (pthread_create(&w->thread, NULL, writer_main, w) != 0) {
+	if (thread_start(&w->thread, writer_main, w, "writer") != 0) {
 		pthread_cond_destroy(&w->wake);
 		pthread_mutex_destroy(&w->lock);
 		free(w);

@@ -24,6 +24,7 @@
 #include "store/engine/engine_int.h"
 
 #include "protocol/messages.h"
+#include "protocol/thread.h"
 #include "store/engine/failpoint.h"
 #include "store/engine/file.h"
 #include "store/engine/index_meta.h"
@@ -464,7 +465,7 @@ enum err checkpointer_start(struct engine *e, struct fault *f)
 	atomic_store(&e->c.allowed, e->opts.overlay_bytes);
 	e->c.drops = true;   /* those of an earlier life */
 	e->c.slice_bytes = SLICE_BYTES_LEAST;
-	e->c.runs = pthread_create(&e->c.thread, NULL, run, e) == 0;
+	e->c.runs = thread_start(&e->c.thread, run, e, "checkpointer") == 0;
 	return e->c.runs ? ERR_OK : fault_set(f, MSG_NO_MEMORY);
 }
 

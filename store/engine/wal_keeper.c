@@ -4,6 +4,8 @@
 
 #include <time.h>
 
+#include "protocol/thread.h"
+
 enum { ASYNC_MS = 50, IDLE_MS = 1000, SEGMENT_LEAST = 256 << 10 };
 
 /* ---- trimming ---- */
@@ -163,7 +165,7 @@ static void *keep(void *arg)
 
 bool wal_keeper_start(struct wal *w)
 {
-	w->keeper_runs = pthread_create(&w->keeper, NULL, keep, w) == 0;
+	w->keeper_runs = thread_start(&w->keeper, keep, w, "log-keeper") == 0;
 	return w->keeper_runs;
 }
 

@@ -126,6 +126,18 @@ class Signals(unittest.TestCase):
             d.await_log("nothing changed")
 
 
+class Threads(unittest.TestCase):
+    def test_names(self):
+        with Daemon("--threads", "2", "--reader-threads", "1") as d:
+            names = []
+            for task in os.listdir(f"/proc/{d.pid}/task"):
+                with open(f"/proc/{d.pid}/task/{task}/comm") as f:
+                    names.append(f.read().strip())
+        self.assertEqual(sorted(names), sorted([
+            "dynaxd", "worker-0", "worker-1", "reader-0", "offload-0", "offload-1", "writer", "checkpointer", "log-keeper",
+            "keeper", "propagation", "backfill"]))
+
+
 class Descriptors(unittest.TestCase):
     def test_more_connections_than_descriptors(self):
         with Daemon("--threads", "1", descriptors=256) as d:
