@@ -9,12 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proxy/offload.h"
+
 enum { HEAD_MAX = 8192, BODY_MAX = 4096, TIMEOUT_S = 10 };
 enum { TARGET_USUAL = 70 };  /* percent: what the service's console proposes */
 
 struct admin {
 	struct evhttp *http;
 	struct admin_source source;
+	struct offload *thread;      /* for what takes long */
+	struct mailbox mailbox;      /* what it has done */
+	struct event *mail_event;
 };
 
 static void reply(struct evhttp_request *req, int status, const char *reason, const char *type, struct slice body)
@@ -74,6 +79,43 @@ static bool parse_seconds(const char *s, uint64_t *ms)
 	return *end == '\0' && v <= max_s;
 }
 
+/* ---- moving the clock: one after the other, on a thread that may wait ---- */
+
+struct advance {
+	struct offload_job job;
+	struct admin *admin;
+	struct evhttp_request *req;
+	uint64_t ms;
+};
+
+static void advance_run(struct offload_job *j)
+{
+	struct advance *v = (struct advance *)(void *)j;
+
+	v->admin->source.advance(v->admin->source.arg, v->ms);
+}
+
+/* If the client has left, evhttp frees the request now. */
+static void advance_done(struct mail *m)
+{
+	struct advance *v = (struct advance *)(void *)m;
+
+	reply(v->req, 200, "OK", "text/plain", SLICE_LIT("ok\n"));
+	free(v);
+}
+
+static void advance(struct admin *a, struct evhttp_request *req, uint64_t ms)
+{
+	struct advance *v = malloc(sizeof(*v));
+
+	if (v == NULL) {
+		reply(req, 500, "Internal Server Error", "text/plain", SLICE_LIT("out of memory\n"));
+		return;
+	}
+	*v = (struct advance){ { { NULL, advance_done }, &a->mailbox, advance_run, NULL }, a, req, ms };
+	offload_put(a->thread, &v->job);
+}
+
 static void on_clock(struct evhttp_request *req, void *arg)
 {
 	struct admin *a = arg;
@@ -89,8 +131,7 @@ static void on_clock(struct evhttp_request *req, void *arg)
 	} else if (!ok) {
 		reply(req, 400, "Bad Request", "text/plain", SLICE_LIT("POST /clock?advance=SECONDS\n"));
 	} else {
-		a->source.advance(a->source.arg, ms);
-		reply(req, 200, "OK", "text/plain", SLICE_LIT("ok\n"));
+		advance(a, req, ms);
 	}
 }
 
@@ -217,12 +258,34 @@ static void on_other(struct evhttp_request *req, void *arg)
 	reply(req, 404, "Not Found", "text/plain", SLICE_LIT("/metrics /healthz /readyz /partitions /autoscaling /index-delay /clock\n"));
 }
 
+static void on_mail(evutil_socket_t fd, short what, void *arg)
+{
+	struct admin *a = arg;
+
+	(void)fd;
+	(void)what;
+	mailbox_deliver(&a->mailbox);
+}
+
+static bool make(struct admin *a, struct event_base *base)
+{
+	a->thread = offload_new("admin", 1);
+	a->http = evhttp_new(base);
+	if (a->thread == NULL || a->http == NULL || !mailbox_init(&a->mailbox))
+		return false;
+	a->mail_event = event_new(base, a->mailbox.fd, EV_READ | EV_PERSIST, on_mail, a);
+	return a->mail_event != NULL && event_add(a->mail_event, NULL) == 0;
+}
+
 struct admin *admin_new(struct event_base *base, int fd, const struct admin_source *source)
 {
 	struct admin *a = calloc(1, sizeof(*a));
 
-	if (a == NULL || (a->source = *source, a->http = evhttp_new(base)) == NULL ||
-	    evhttp_accept_socket(a->http, fd) != 0) {
+	if (a != NULL) {
+		a->source = *source;
+		a->mailbox.fd = -1;
+	}
+	if (a == NULL || !make(a, base) || evhttp_accept_socket(a->http, fd) != 0) {
 		close(fd);
 		admin_free(&a);
 		return NULL;
@@ -242,12 +305,21 @@ struct admin *admin_new(struct event_base *base, int fd, const struct admin_sour
 	return a;
 }
 
-void admin_free(struct admin **a)
+/* What has been put on the thread is answered: evhttp must not free a request that somebody holds. */
+void admin_free(struct admin **ap)
 {
-	if (*a == NULL)
+	struct admin *a = *ap;
+
+	if (a == NULL)
 		return;
-	if ((*a)->http != NULL)
-		evhttp_free((*a)->http);
-	free(*a);
-	*a = NULL;
+	offload_free(&a->thread);
+	if (a->mail_event != NULL) {
+		mailbox_deliver(&a->mailbox);
+		event_free(a->mail_event);
+	}
+	mailbox_release(&a->mailbox);
+	if (a->http != NULL)
+		evhttp_free(a->http);
+	free(a);
+	*ap = NULL;
 }

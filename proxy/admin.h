@@ -3,7 +3,8 @@
  *
  * evhttp serves it: a scrape a second is no hot path.
  *
- * Threads: the main thread; it reads the workers' counters while they run (metrics.h). */
+ * Threads: the main thread; it reads the workers' counters while they run (metrics.h). The clock is moved on a thread of its own,
+ * for that waits until what is due has been done: meanwhile all else is served. */
 #ifndef DYNAX_PROXY_ADMIN_H
 #define DYNAX_PROXY_ADMIN_H
 
@@ -24,13 +25,14 @@ struct admin_source {
 	/* How much later global indexes follow. */
 	void (*set_index_delay)(void *arg, uint32_t ms);
 	uint32_t (*index_delay)(void *arg);
-	/* Move the clock on; NULL if it runs by itself. */
+	/* Move the clock on, one call after the other, on the thread for that; NULL if it runs by itself. */
 	void (*advance)(void *arg, uint64_t ms);
 	void *arg;
 };
 
 /* Takes over fd, a listening socket, also on failure. */
 struct admin *admin_new(struct event_base *base, int fd, const struct admin_source *source);
+/* Waits for an advance under way. */
 void admin_free(struct admin **a);
 
 #endif

@@ -8,7 +8,7 @@
  * B2. Each read sees a view that was opened after get or query was called: what was published before is in it.
  *
  * Threads: reader functions are called on the reader's worker, and completions come back on that same worker; ready, stats,
- * meters, partitions, indexes, the index delay, advance and close may be called on any one thread. */
+ * meters, partitions, indexes, the index delay and close may be called on any one thread, advance on another. */
 #ifndef DYNAX_PROXY_BACKEND_H
 #define DYNAX_PROXY_BACKEND_H
 

@@ -46,7 +46,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-struct offload *offload_new(unsigned threads)
+struct offload *offload_new(const char *name, unsigned threads)
 {
 	struct offload *o = calloc(1, sizeof(*o));
 
@@ -56,7 +56,7 @@ struct offload *offload_new(unsigned threads)
 	pthread_cond_init(&o->more, NULL);
 	o->last = &o->first;
 	while (o->threads < threads && o->threads < THREADS_MAX &&
-	       thread_start(&o->thread[o->threads], work, o, "offload-%u", o->threads) == 0)
+	       thread_start(&o->thread[o->threads], work, o, "%s-%u", name, o->threads) == 0)
 		o->threads++;
 	if (o->threads == 0)
 		offload_free(&o);

@@ -2,6 +2,7 @@
 
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -134,8 +135,8 @@ class Threads(unittest.TestCase):
                 with open(f"/proc/{d.pid}/task/{task}/comm") as f:
                     names.append(f.read().strip())
         self.assertEqual(sorted(names), sorted([
-            "dynaxd", "worker-0", "worker-1", "reader-0", "offload-0", "offload-1", "writer", "checkpointer", "log-keeper",
-            "keeper", "propagation", "backfill"]))
+            "dynaxd", "worker-0", "worker-1", "reader-0", "offload-0", "offload-1", "admin-0", "writer",
+            "checkpointer", "log-keeper", "keeper", "propagation", "backfill"]))
 
 
 class Descriptors(unittest.TestCase):
@@ -185,6 +186,39 @@ class Admin(unittest.TestCase):
                 self.assertRegex(line, r'^(# (HELP|TYPE) \w+ .+|\w+({\w+="[^"]*"(,\w+="[^"]*")*})? [\d.e+]+)$')
             names = re.findall(r"^# TYPE (\w+)", text, re.M)
             self.assertEqual(len(names), len(set(names)))
+
+    def test_the_clock_is_moved_beside(self):
+        """A long advance holds up nothing but those behind it, and minds neither a client's next request nor its leaving."""
+        def call(operation, **body):
+            status, _, text = wire.send(request(operation, body)).answer()
+            self.assertEqual(status, 200, text)
+            return text
+
+        def put(pks, ends):
+            call("BatchWriteItem", RequestItems={"wire": [
+                {"PutRequest": {"Item": {"p": {"S": str(n)}, "ends": {"N": str(ends)}}}} for n in pks]})
+
+        def post(seconds):
+            return b"POST /clock?advance=%d HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n" % seconds
+
+        health = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+        with Daemon("--test-clock") as d, Wire(d.http) as wire, Wire(d.admin) as first, Wire(d.admin) as second, \
+                Wire(d.admin) as other:
+            call("CreateTable", **TABLE)
+            call("UpdateTimeToLive", TableName="wire", TimeToLiveSpecification={"Enabled": True, "AttributeName": "ends"})
+            begun, overtaken = int(time.time()), 0
+            for attempt in range(1, 6):         # this process may be held up for longer than an advance takes
+                for n in range(0, 2500, 25):
+                    put(range(n, n + 25), begun + attempt * 1000 - 500)
+                first.send(post(998) + health)
+                with Wire(d.admin) as leaves:
+                    leaves.send(post(1))
+                second.send(post(1))
+                self.assertEqual(other.send(health).answer()[0], 200)
+                overtaken += select.select([first.socket, second.socket], [], [], 0)[0] == []
+                self.assertEqual([first.answer()[2], first.answer()[2], second.answer()[2]], [b"ok\n"] * 3)
+                self.assertIn(b'"Count":0', call("Scan", TableName="wire", Select="COUNT"))
+            self.assertGreater(overtaken, 0)
 
 
 if __name__ == "__main__":

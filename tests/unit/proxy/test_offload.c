@@ -27,7 +27,7 @@ Test(offload, each_job_once)
 {
 	static struct job job[JOBS];
 	struct mailbox box[2];
-	struct offload *o = offload_new(3);
+	struct offload *o = offload_new("test", 3);
 
 	cr_assert_not_null(o);
 	cr_assert(mailbox_init(&box[0]) && mailbox_init(&box[1]));
