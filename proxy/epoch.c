@@ -1,7 +1,7 @@
 /* epoch - see epoch.h for the rule, docs/coherence.md for the proof.
  *
  *    partition[2^k]   one for hash(table, partition): turned by changes of that partition
- *    scan[2^10]       one for each table or index: turned by every change of it
+ *    scan[2^10]       one for each table or index: turned by every change of it, and of what its Scans cost
  *    voids[2^10]      one for each table or index: turned when all of it is void
  *
  * A partition's epoch is the sum of its own counter and its table's void counter, so that dropping a table turns all of
@@ -95,7 +95,7 @@ static void turn_all(struct epochs *e, const struct store_change *c, size_t n, b
 		turn(&e->scan[table_of(c[i].table)], odd);
 		if (c[i].whole)
 			turn(&e->voids[table_of(c[i].table)], odd);
-		else
+		else if (!c[i].scans)
 			turn(&e->partition[partition_of(e, c[i].table, c[i].hash)], odd);
 	}
 }

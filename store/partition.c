@@ -161,6 +161,14 @@ static void insert_row(struct catalog_draft *d, struct partition_row *rows, uint
 	d->facts.rows++;
 }
 
+/* Local indexes have their table's partitions. */
+void partitions_recost(struct write_txn *t, const struct table *table, uint32_t owner)
+{
+	write_txn_change(t, &(struct store_change){ .table = owner, .scans = true });
+	for (unsigned i = table->gsis; owner == table->id && i < table->gsis + table->lsis; i++)
+		write_txn_change(t, &(struct store_change){ .table = table->index[i].id, .scans = true });
+}
+
 bool partitions_counted(const struct partitions *p)
 {
 	for (unsigned i = 0; i < p->n; i++)
@@ -196,6 +204,7 @@ static enum err cut_apply(struct write_batch *b, struct store_write *w)
 		rc = draft_rows(&e, &rows, &w->fault);
 	if (rc == ERR_OK) {
 		insert_row(&e.draft, rows, cut->owner, id, cut->at);
+		partitions_recost(&e.txn, &ct->table, cut->owner);
 		if (cut->owner == cut->table)
 			rc = stream_split(&e.txn, ct, &e.draft.facts, cut->at, &w->fault);
 	}

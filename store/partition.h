@@ -87,6 +87,8 @@ unsigned partitions_wanted(const struct store *s, const struct record *spec, int
 /* Add the rows of a new owner with n partitions; on the writer. */
 enum err partitions_begin(struct write_txn *t, struct catalog_facts *facts, uint32_t owner, unsigned n, struct fault *f)
 	__attribute__((warn_unused_result));
+/* What Scans of a table, or of one of its global indexes, cost has changed: their partitions (query.c, Q3). On the writer. */
+void partitions_recost(struct write_txn *t, const struct table *table, uint32_t owner);
 /* None of them was cut just now. */
 bool partitions_counted(const struct partitions *p);
 

@@ -63,24 +63,28 @@ static enum err fetch(struct page *g, struct slice entry, struct slice *item, st
 	return ERR_OK;
 }
 
-/* Q3 */
-static const struct partitions *charged_parts(const struct query *q)
+/* Q3, by the newest description that is not newer than the view: cached answers are told of later ones (partitions_recost), and
+ * who keeps this one looked for that after the query was prepared. */
+static const struct partitions *charged_parts(struct store_reader *r, const struct query *q)
 {
 	static const struct partition quarter[QUARTERS] = { { .from = 0 }, { .from = UINT64_C(1) << 62 },
 		{ .from = UINT64_C(2) << 62 }, { .from = UINT64_C(3) << 62 } };
 	static const struct partitions quarters = { .part = quarter, .n = QUARTERS };
-	const struct partitions *p = throughput_parts(q->table, q->index);
+	const struct catalog_table *ct = catalog_find_id(reader_catalog(r), q->table->id);
+	const struct table *t = ct != NULL ? &ct->table : q->table;
+	const struct table_index *x = q->index != NULL ? catalog_find_index(t, q->index->id) : NULL;
+	const struct partitions *p = throughput_parts(t, x);
 
-	return q->table->on_demand && p->n < QUARTERS ? &quarters : p;
+	return t->on_demand && p->n < QUARTERS ? &quarters : p;
 }
 
 /* The partitions that a Scan touches if it comes to its end. A segment may begin a few hashes before the partition that it is
  * meant to begin with. */
-static void span_parts(struct page *g, struct slice lo, struct slice hi)
+static void span_parts(struct page *g, struct store_reader *r, struct slice lo, struct slice hi)
 {
 	uint64_t from = keycode_hash_in(lo);
 
-	g->parts = charged_parts(g->q);
+	g->parts = charged_parts(r, g->q);
 	g->place = partition_place(g->parts, from < UINT64_MAX - UINT32_MAX ? from + UINT32_MAX : from);
 	g->place_last = hi.n <= ID_BYTES ? g->parts->n - 1 : partition_place(g->parts, keycode_hash_in(hi) - 1);
 }
@@ -256,7 +260,7 @@ enum err store_query_run(struct store_reader *r, const struct request *req, stru
 	if (rc == ERR_OK)
 		rc = reader_view(r, &g.view, f);
 	if (rc == ERR_OK && some && g.q->scan)
-		span_parts(&g, buf_slice(&lo), buf_slice(&hi));
+		span_parts(&g, r, buf_slice(&lo), buf_slice(&hi));
 	at = record_begin(out);
 	if (rc == ERR_OK && some)
 		rc = read_page(&g, buf_slice(&lo), buf_slice(&hi), at, f);

@@ -22,13 +22,14 @@
 struct store;
 struct store_reader;
 
-/* One changed item, or a whole table or index (key absent) whose cached results are void. */
+/* One changed item; or, key absent, a whole table or index whose cached results are void, or those of its Scans. */
 struct store_change {
 	uint32_t table;          /* table or index id */
 	uint64_t hash;           /* of the partition key: store_hash */
 	struct slice key;        /* the Key, a canonical map; absent for index entries and whole tables */
 	struct slice item;       /* new item; absent = deleted (only with a key) */
 	bool whole;              /* the whole table or index */
+	bool scans;              /* only what its Scans cost, which their answers tell */
 };
 struct store_observer {
 	void (*begin)(void *arg, const struct store_change *c, size_t n);

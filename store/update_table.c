@@ -464,6 +464,18 @@ static enum err change_indexes(struct change *c, struct fault *f)
 
 /* ---- all of it ---- */
 
+/* Scans of on-demand tables cost otherwise. */
+static void recost(struct change *c)
+{
+	const struct table *t = &c->old->table;
+
+	if (c->on_demand == t->on_demand)
+		return;
+	partitions_recost(c->txn, t, t->id);
+	for (unsigned i = 0; i < t->gsis; i++)
+		partitions_recost(c->txn, t, t->index[i].id);
+}
+
 static enum err change_all(struct change *c, struct fault *f)
 {
 	enum err rc = change_billing(c, f);
@@ -480,6 +492,7 @@ static enum err change_all(struct change *c, struct fault *f)
 		rc = settle_throughput(c, f);
 	if (rc != ERR_OK)
 		return rc;
+	recost(c);
 	change_settings(c);
 	c->draft.facts.state = table_state_begin(c->txn->batch->store, TABLE_UPDATING, c->created);
 	c->spec.m[CreateTableInput_AttributeDefinitions] = definitions(c, &c->spec);

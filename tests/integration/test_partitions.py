@@ -12,6 +12,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from daemon import BINARY, Daemon
+from doors import HttpDoor
 from stream_consumer import Consumer
 from test_capacity import advance, metric, raw
 
@@ -194,3 +195,84 @@ def test_on_demand(mode, parts, limited):
             assert refused.response["Error"]["Code"] == "ThrottlingException"
             assert "check if you have a hot key" in refused.response["Error"]["Message"]
         assert passed == (4 if limited else 5), "300 units each of 1,000 a second"
+
+
+def test_cached_scans_tell_what_they_cost():
+    """A Scan pays for each partition that it passes: cached answers go when those are cut, or paid for otherwise; no others."""
+    def index(name, *key, **more):
+        return {"IndexName": name, "Projection": {"ProjectionType": "KEYS_ONLY"}, **more,
+                "KeySchema": [{"AttributeName": a, "KeyType": t} for a, t in zip(key, ("HASH", "RANGE"))]}
+
+    def units(write):
+        return {"ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": write}}
+
+    def costs():
+        """Of a Scan of the table, its local and its global index, and where the answers came from."""
+        answers = []
+        for name in (None, "local", "global"):
+            answer = call("Scan", TableName="tab", ReturnConsumedCapacity="TOTAL", **({"IndexName": name} if name else {}))
+            assert answer["Count"] == 1
+            answers.append((answer["ConsumedCapacity"]["CapacityUnits"], call.source))
+        return answers
+
+    def query():
+        call("Query", TableName="tab", KeyConditionExpression="pk = :k", ExpressionAttributeValues={":k": {"S": "a"}})
+        return call.source
+
+    def warm(*expected):
+        assert costs() == [(cost, "miss") for cost in expected]
+        assert costs() == [(cost, "hit") for cost in expected]
+        query()
+        assert query() == "hit"
+
+    with Daemon("--test-clock", "--partition-wcu", "10") as daemon:
+        call = HttpDoor(daemon)
+        call("CreateTable", TableName="tab", **units(10), GlobalSecondaryIndexes=[index("global", "sk", **units(10))],
+             LocalSecondaryIndexes=[index("local", "pk", "sk")],
+             AttributeDefinitions=[{"AttributeName": a, "AttributeType": "S"} for a in ("pk", "id", "sk")],
+             KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "id", "KeyType": "RANGE"}])
+        call("PutItem", TableName="tab", Item={"pk": {"S": "a"}, "id": {"S": "1"}, "sk": {"S": "x"}})
+        warm(0.5, 0.5, 0.5)
+        call("UpdateTable", TableName="tab", **units(50))
+        advance(daemon, 1)
+        assert query() == "hit"
+        assert costs() == [(2.5, "miss"), (2.5, "miss"), (0.5, "hit")]
+        call("UpdateTable", TableName="tab", GlobalSecondaryIndexUpdates=[
+            {"Update": {"IndexName": "global", **units(30)}}])
+        advance(daemon, 1)
+        assert costs() == [(2.5, "hit"), (2.5, "hit"), (1.5, "miss")]
+        call("UpdateTable", TableName="tab", BillingMode="PAY_PER_REQUEST")
+        assert query() == "hit"
+        warm(2.5, 2.5, 2)
+        call("UpdateTable", TableName="tab", BillingMode="PROVISIONED", **units(50), GlobalSecondaryIndexUpdates=[
+            {"Update": {"IndexName": "global", **units(30)}}])
+        assert query() == "hit"
+        warm(2.5, 2.5, 1.5)
+
+
+def test_a_scan_begun_before_a_cut_is_not_kept_after_it():
+    """Scans beside cuts: what is cached when all is done costs what a Scan costs then."""
+    with Daemon("--test-clock", "--partition-wcu", "1", "--threads", "2") as daemon:
+        call, stop = HttpDoor(daemon), threading.Event()
+        create(daemon.client(), ProvisionedThroughput={"ReadCapacityUnits": 1000, "WriteCapacityUnits": 1})
+
+        def scan(door):
+            return door("Scan", TableName="tab", ReturnConsumedCapacity="TOTAL")["ConsumedCapacity"]["CapacityUnits"]
+
+        def scan_on(seen):
+            door = HttpDoor(daemon)
+            while not stop.is_set():
+                seen.append(scan(door))
+
+        seen = [[] for _ in range(3)]
+        threads = [threading.Thread(target=scan_on, args=(each,)) for each in seen]
+        for thread in threads:
+            thread.start()
+        for n in range(2, 40):
+            call("UpdateTable", TableName="tab", ProvisionedThroughput={"ReadCapacityUnits": 1000, "WriteCapacityUnits": n})
+            advance(daemon, 1)
+            assert scan(call) == n / 2
+        stop.set()
+        for thread in threads:
+            thread.join()
+        assert all(each == sorted(each) for each in seen)

@@ -47,6 +47,21 @@ Test(epoch, a_voided_table_turns_all_its_partitions)
 	epochs_free(&e);
 }
 
+Test(epoch, what_scans_cost_turns_no_partition)
+{
+	struct epochs *e = epochs_new(0);
+	struct store_change c = { .table = 7, .scans = true };
+	uint64_t one = epoch_load(e, 7, 0, false), scans = epoch_load(e, 7, 0, true);
+
+	epochs_begin(e, &c, 1);
+	cr_assert_not(epoch_even(epoch_load(e, 7, 0, true)));
+	epochs_end(e, &c, 1);
+	cr_assert_eq(epoch_load(e, 7, 0, true), scans + 2);
+	cr_assert_eq(epoch_load(e, 7, 0, false), one);
+	cr_assert_eq(epoch_voids(e, 7), 0);
+	epochs_free(&e);
+}
+
 Test(epoch, one_stripe_for_all_is_still_right)
 {
 	struct epochs *e = epochs_new(1);

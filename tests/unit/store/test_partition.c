@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "fixture.h"
+#include "protocol/json.h"
 #include "store/background.h"
 #include "store/keycode.h"
 #include "store/partition.h"
@@ -253,5 +254,62 @@ Test(partition, by_size)
 	cr_assert_lt(tries, 1000);
 	/* 160 KB in parts of 20 KB, three more for the large key at most, and those of the index, which has one key. */
 	cr_assert(parts >= 8 + 1 && parts <= 20 + 3, "%u", parts);
+	fixture_free(fx);
+}
+
+/* ---- what Scans cost ---- */
+
+struct heard {
+	uint32_t scans;                  /* of the last one */
+	unsigned n;
+};
+
+static void hear(void *arg, const struct store_change *c, size_t n)
+{
+	struct heard *h = arg;
+
+	for (size_t i = 0; i < n; i++)
+		if (c[i].scans) {
+			h->scans = c[i].table;
+			h->n++;
+		}
+}
+
+/* A Scan that was prepared before a cut, and is carried out after it, costs what one costs then: the cache may have been told of
+ * the cut in between. */
+Test(partition, a_scan_costs_what_it_does_when_it_is_read)
+{
+	struct heard heard = { 0 };
+	struct fixture *fx = fixture_with(&(struct store_opts){ .observer = { .begin = hear, .arg = &heard }, .keeper_ms = 3 });
+	struct store_reader *r = store_reader_new(fixture_store(fx));
+	struct json_reader *json = json_reader_new();
+	struct store_query q;
+	struct request req;
+	struct arena a;
+	struct fault f;
+	struct buf out;
+
+	create(fx);
+	arena_init(&a, 0);
+	fault_init(&f, &a);
+	buf_init(&out);
+	for (uint64_t i = 1; i <= 4; i++) {
+		cr_assert_eq(json_read_request(json, OP_Scan, SLICE_LIT("{\"TableName\":\"tab\"}"), &a, &req, &f), ERR_OK);
+		cr_assert_eq(store_query_prepare(r, &req, &q, &f), ERR_OK);
+		uint32_t id = q.table->id;
+
+		await_counted(fx);
+		cut(fx, false, i << 32);
+		cr_assert(heard.n == i && heard.scans == id);
+		cr_assert_eq(store_query_run(r, &req, &q, &out, &f), ERR_OK);
+		cr_assert_eq(q.cost, i + 1 < 4 ? 4 : i + 1, "on demand, at least four; eventually consistent, a half each");
+		store_query_end(&q);
+		store_reader_release(r);
+		store_reader_quiesce(r);
+	}
+	buf_release(&out);
+	arena_release(&a);
+	json_reader_free(&json);
+	store_reader_free(&r);
 	fixture_free(fx);
 }
