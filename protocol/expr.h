@@ -69,6 +69,11 @@ bool condition_uses(const struct condition *c, struct slice name);
 /* Does it reach into this top-level attribute ("name.x", "name[0]")? Key attributes have no inside. */
 bool condition_nests(const struct condition *c, struct slice name);
 
+/* The top-level attributes of its paths, one after the other, in the order of the text; absent behind the last. *at begins as
+ * zero. */
+struct condition_at { uint32_t step; uint16_t operand; };
+struct slice condition_next_name(const struct condition *c, struct condition_at *at);
+
 /* ---- projections ---- */
 struct projection;
 enum err projection_bind(const struct expr *e, struct expr_env *env, struct projection **out, struct fault *f)

@@ -231,6 +231,18 @@ static bool mentions(const struct condition *c, struct slice name, uint32_t long
 	return false;
 }
 
+struct slice condition_next_name(const struct condition *c, struct condition_at *at)
+{
+	for (; at->step < c->n; at->step++, at->operand = 0)
+		for (const struct cond_step *s = &c->step[at->step]; s->kind == COND_TEST && at->operand < s->operands;) {
+			const struct path *p = &s->operand[at->operand++].path;
+
+			if (p->n > 0)
+				return p->step[0].name;
+		}
+	return SLICE_NONE;
+}
+
 bool condition_uses(const struct condition *c, struct slice name)
 {
 	return mentions(c, name, 0);

@@ -29,6 +29,8 @@ static bool well_formed(struct slice key, char mark)
 
 static enum err check_key(const char *map, char mark, struct slice key, struct fault *f)
 {
+	if (key.n == 0)
+		return fault_set(f, MSG_EXPR_MAP_KEY_EMPTY, map);
 	if (!well_formed(key, mark))
 		return fault_set(f, MSG_EXPR_MAP_KEY, map, SLICE_FMT(key));
 	if (key.n > PLACEHOLDER_MAX)

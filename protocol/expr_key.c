@@ -12,8 +12,7 @@ struct walk {
 	const struct expr *e;
 	const struct cond_step *step;   /* the next primitive's; others are skipped */
 	struct key_term term[KEY_TERMS_MAX];
-	unsigned n;
-	bool too_many;
+	unsigned n;                     /* perhaps more than there is room for: no schema has so many */
 	struct fault *f;
 };
 
@@ -44,13 +43,12 @@ static enum err add_term(struct walk *w, const struct cond_step *s, uint16_t at)
 	const struct operand *o = s->operand;
 	struct slice name = o[at].path.step[0].name;
 
-	for (unsigned i = 0; i < w->n; i++)
+	for (unsigned i = 0; i < w->n && i < KEY_TERMS_MAX; i++)
 		if (slice_eq(w->term[i].name, name))
 			return fault_set(w->f, MSG_KEYCOND_TWICE);
-	w->too_many |= w->n == KEY_TERMS_MAX;
-	if (w->too_many)
+	if (w->n++ >= KEY_TERMS_MAX)
 		return ERR_OK;
-	w->term[w->n++] = (struct key_term){ .name = name, .op = key_op((enum op_code)s->op, at != 0),
+	w->term[w->n - 1] = (struct key_term){ .name = name, .op = key_op((enum op_code)s->op, at != 0),
 		.lo = o[at == 0 ? 1 : 0].value, .hi = s->op == EXPR_BETWEEN ? o[2].value : SLICE_NONE };
 	return ERR_OK;
 }
@@ -117,8 +115,6 @@ enum err key_condition_bind(const struct expr *e, struct expr_env *env, const st
 		return rc;
 	w.step = c->step;
 	rc = walk_condition(&w, &e->node[e->root]);
-	if (rc == ERR_OK && w.too_many)
-		rc = fault_set(f, MSG_KEYCOND_TERMS);
 	if (rc != ERR_OK || ks == NULL)
 		return rc;
 	return key_terms_fit(w.term, w.n, ks, out, f);
@@ -172,6 +168,15 @@ static enum err fit_hash(const struct key_term *t, unsigned n, const struct key_
 	return ERR_OK;
 }
 
+/* Attribute number i of the range is without =, though there is a condition on a later one; if on none, one on no key at all. */
+static enum err range_gap(const struct key_term *t, unsigned n, const struct key_schema *ks, unsigned i, struct fault *f)
+{
+	for (unsigned k = i + 1; k < ks->ranges; k++)
+		if (term_of(t, n, ks->range[k].name) != NULL)
+			return fault_set(f, MSG_KEYCOND_RANGES, SLICE_FMT(ks->range[i].name), SLICE_FMT(ks->range[k].name));
+	return fault_set(f, MSG_KEYCOND_MISSED, SLICE_FMT(ks->range[i].name));
+}
+
 /* Range attributes from left to right: any number of =, then at most one other operator. left: terms not yet used. */
 static enum err fit_range(const struct key_term *t, unsigned n, unsigned left, const struct key_schema *ks,
 	struct key_condition *out, struct fault *f)
@@ -181,13 +186,13 @@ static enum err fit_range(const struct key_term *t, unsigned n, unsigned left, c
 		enum err rc;
 
 		if (r == NULL)
-			return several(ks) ? fault_set(f, MSG_KEYCOND_RANGES, SLICE_FMT(ks->range[i].name)) :
+			return several(ks) ? range_gap(t, n, ks, i, f) :
 				fault_set(f, MSG_KEYCOND_MISSED, SLICE_FMT(ks->range[i].name));
 		rc = check_term(r, &ks->range[i], f);
 		if (rc != ERR_OK)
 			return rc;
 		if (out->op != KEY_OP_NONE) /* only where there are several */
-			return fault_set(f, MSG_KEYCOND_RANGES, SLICE_FMT(ks->range[i - 1].name));
+			return range_gap(t, n, ks, i - 1, f);
 		if (r->op == KEY_OP_EQ) {
 			out->range_eq[out->range_eqs++] = r->lo;
 		} else {
@@ -206,10 +211,10 @@ enum err key_terms_fit(const struct key_term *t, unsigned n, const struct key_sc
 	enum err rc;
 
 	*out = (struct key_condition){ .op = KEY_OP_NONE };
-	if (n == 0 || n > (keys > 2 ? keys : 2))
-		return fault_set(f, MSG_KEYCOND_TERMS);
-	if (keys == 1 && n > 1)
-		return fault_set(f, MSG_KEYCOND_UNSUPPORTED);
+	if (n == 0)
+		return fault_set(f, MSG_KEYCOND_NONE);
+	if (n > keys)
+		return fault_set(f, MSG_KEYCOND_MANY, n, keys);
 	rc = fit_hash(t, n, ks, out, f);
 	return rc == ERR_OK ? fit_range(t, n, n - ks->hashes, ks, out, f) : rc;
 }

@@ -280,8 +280,8 @@ enum err legacy_key_conditions(struct slice conditions, const struct key_schema 
 				x.arguments > 0 ? x.operand[1].value : SLICE_NONE,
 				x.arguments > 1 ? x.operand[2].value : SLICE_NONE };
 	}
-	if (n == 0 || n > KEY_TERMS_MAX)
-		return fault_set(f, MSG_KEYCOND_TERMS);
+	if (n == 0)
+		return fault_set(f, MSG_KEYCOND_NONE);
 	return ks != NULL ? key_terms_fit(term, n, ks, out, f) : ERR_OK;
 }
 

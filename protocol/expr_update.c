@@ -42,14 +42,14 @@ static enum err check_sections(const struct change *c, uint32_t n, struct fault 
 {
 	for (uint32_t i = 0; i < n; i++) {
 		bool add = c[i].section == SECTION_ADD;
+		const char *word = add ? "ADD" : "DELETE";
 		enum value_type t;
 
 		if (!add && c[i].section != SECTION_DELETE)
 			continue;
 		t = value_type(c[i].operand.value);
 		if (!is_set(t) && !(add && t == VALUE_N))
-			return fault_set(f, MSG_EXPR_SECTION_TYPE, expr_kind_name(EXPR_UPDATE), add ? "ADD" : "DELETE",
-				value_type_word(t));
+			return fault_set(f, MSG_EXPR_SECTION_TYPE, expr_kind_name(EXPR_UPDATE), word, value_type_word(t), word);
 	}
 	return ERR_OK;
 }

@@ -120,7 +120,7 @@ void json_value_null(struct json_reader *r)
 void json_attribute_name(struct json_reader *r, const struct shape *map, struct slice name)
 {
 	if (name.n == 0 && map == &shape_ExpressionAttributeValueMap)
-		fault_set(fault_here(r), MSG_EXPR_MAP_KEY, "ExpressionAttributeValues", 0, "");
+		fault_set(fault_here(r), MSG_EXPR_MAP_KEY_EMPTY, "ExpressionAttributeValues");
 	else if (name.n == 0)
 		fault_set(fault_here(r), MSG_VALUE_NAME_EMPTY);
 	else if (name.n > VALUE_NAME_MAX)

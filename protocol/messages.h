@@ -94,7 +94,7 @@
 #define MSG_EXPR_CONFLICT ERR_VALIDATION, "Invalid %s: Two document paths conflict with each other; must remove or " \
 	"rewrite one of these paths; path one: %s, path two: %s"
 #define MSG_EXPR_SECTION_TYPE ERR_VALIDATION, "Invalid %s: Incorrect operand type for operator or function; " \
-	"operator: %s, operand type: %s"
+	"operator: %s, operand type: %s, typeSet: ALLOWED_FOR_%s_OPERAND"
 /* These four follow "Invalid ...Expression: ". */
 #define TEXT_EXPR_COUNT "Incorrect number of operands for operator or function; operator or function: %s, " \
 	"number of operands: %u"
@@ -111,6 +111,7 @@
 	"ExpressionAttributeValues can only be specified when using expressions"
 #define MSG_EXPR_MAP_EMPTY ERR_VALIDATION, "%s must not be empty"
 #define MSG_EXPR_MAP_KEY ERR_VALIDATION, "%s contains invalid key: Syntax error; key: \"%.*s\""
+#define MSG_EXPR_MAP_KEY_EMPTY ERR_VALIDATION, "%s contains invalid key: The expression attribute map contains an empty key;"
 #define MSG_EXPR_MAP_KEY_LONG ERR_VALIDATION, "%s contains invalid key: The expression attribute map contains a key " \
 	"that is too long; key: \"%.*s\""
 #define MSG_EXPR_NAME_EMPTY ERR_VALIDATION, "ExpressionAttributeNames contains invalid value: Empty attribute name " \
@@ -135,14 +136,16 @@
 	"KeyConditionExpressions cannot have conditions on nested attributes"
 #define MSG_KEYCOND_NO_NAME ERR_VALIDATION, "Invalid condition in KeyConditionExpression: No key attribute specified"
 #define MSG_KEYCOND_TWICE ERR_VALIDATION, "KeyConditionExpressions must only contain one condition per key"
-#define MSG_KEYCOND_TERMS ERR_VALIDATION, "Conditions can be of length 1 or 2 only"
+#define MSG_KEYCOND_NONE ERR_VALIDATION, "Conditions can be of length 1 or 2 only"
+#define MSG_KEYCOND_MANY ERR_VALIDATION, "The number of query conditions (%u) exceeds the number of key attributes defined in " \
+	"the schema (%u)"
 #define MSG_KEYCOND_UNSUPPORTED ERR_VALIDATION, "Query key condition not supported"
 #define MSG_KEYCOND_MISSED ERR_VALIDATION, "Query condition missed key schema element: %.*s"
-/* Of indexes whose keys have several attributes; the service's words beyond HASH, RANGE and equality are not known. */
+/* Of indexes whose keys have several attributes; the service's words for a HASH attribute without equality are not known. */
 #define MSG_KEYCOND_HASHES ERR_VALIDATION, "Query key condition not supported: all HASH key attributes must have " \
 	"equality conditions: %.*s"
-#define MSG_KEYCOND_RANGES ERR_VALIDATION, "Query key condition not supported: RANGE key attributes before the last one " \
-	"used must have equality conditions: %.*s"
+#define MSG_KEYCOND_RANGES ERR_VALIDATION, "RANGE key attributes %.*s must have equality conditions specified in the query " \
+	"because a condition is present on key attribute %.*s"
 #define MSG_KEYCOND_INDEXABLE ERR_VALIDATION, "Attempted conditional constraint is not an indexable operation"
 #define MSG_KEYCOND_TYPE ERR_VALIDATION, \
 	"One or more parameter values were invalid: Condition parameter type does not match schema type"
@@ -367,6 +370,8 @@
 	"%.*s because its projection type is not ALL"
 #define MSG_GSI_PROJECTS ERR_VALIDATION, \
 	"One or more parameter values were invalid: Global secondary index %.*s does not project [%.*s]"
+#define MSG_FILTER_NOT_HELD ERR_VALIDATION, \
+	"One or more parameter values were invalid: Secondary index %.*s does not project one or more filter attributes: [%.*s]"
 #define MSG_FILTER_ON_KEY ERR_VALIDATION, \
 	"%s can only contain non-primary key attributes: Primary key attribute: %.*s"
 #define MSG_START_KEY ERR_VALIDATION, "The provided starting key is invalid"
@@ -451,6 +456,7 @@
 #define MSG_PQ_FROM_LONG ERR_VALIDATION, "A path may contain at most 2 components in the FROM clause"
 #define MSG_PQ_FROM_INDEX ERR_VALIDATION, \
 	"FROM clause may only contain a single table name in data manipulation statements"
+#define MSG_PQ_INDEX_UNKNOWN ERR_VALIDATION, "The table does not have the specified index"
 #define MSG_PQ_NO_INDEX ERR_VALIDATION, "This operation is not supported on an index"
 #define MSG_PQ_TABLE_NAME ERR_VALIDATION, "Table name should be within the length [3, 255] and only contain 'a-z', " \
 	"'A-Z', '0-9', '-', '_', '.'."
@@ -528,8 +534,6 @@
 #define MSG_PQ_CONSISTENT ERR_VALIDATION, "Strongly consistent read is not supported on Global Secondary Indexes"
 #define MSG_PQ_MULTIPLE_KEYS ERR_VALIDATION, "PartiQL statements cannot be executed on tables with multi-attribute HASH " \
 	"keys or multi-attribute RANGE keys."
-#define MSG_PQ_FILTER_NOT_HELD ERR_VALIDATION, "One or more parameter values were invalid: Secondary index %.*s does not " \
-	"project one or more filter attributes: [%.*s]"
 #define MSG_PQ_BATCH_SELECT ERR_VALIDATION, \
 	"Select statements within BatchExecuteStatement must specify the primary key in the where clause."
 #define MSG_PQ_BATCH_MIXED ERR_VALIDATION, "Read and write requests together in the same batch is not supported."

@@ -73,6 +73,7 @@ struct statement_reads {
 	const struct statement_read *read;
 	unsigned n;
 	bool scan, descending;
+	bool keyed;                      /* the WHERE names its partitions outside of any OR */
 };
 /* ks: of what is read; table: whether that is a table (not an index). */
 enum err statement_reads(const struct statement *s, const struct key_schema *ks, bool table, struct statement_reads *out,
@@ -83,8 +84,6 @@ void statement_row(const struct statement *s, struct slice item, struct buf *out
 /* The whole attributes that its columns and conditions need; NULL if all are, or memory is out (told by f). */
 enum err statement_projection(const struct statement *s, struct projection **out, struct fault *f)
 	__attribute__((warn_unused_result));
-/* Top-level attribute number i of the WHERE, in order of appearance; absent beyond the last. */
-struct slice statement_where_name(const struct statement *s, unsigned i);
 
 /* NextToken: where a SELECT goes on. `key` absent: at the beginning of read number `read`. */
 struct statement_place { uint32_t read; struct slice key; };

@@ -5,7 +5,8 @@
  * A WHERE is spread into branches, each a partition, perhaps, and an interval of the range key; AND joins every branch of
  * its left with every one of its right, OR puts them side by side, and what is not about keys, or is negated, leaves its
  * branch as wide as it was. If each branch has a partition these are the reads (P2); otherwise everything is read.
- * Branches are wider than the WHERE, never narrower: the WHERE itself is the filter of every read. */
+ * Branches are wider than the WHERE, never narrower: the WHERE itself is the filter of every read.
+ * Branches that overlap are refused, unless one is wide by a negation: then they are read as one. */
 #include <stdlib.h>
 
 #include "protocol/partiql_int.h"
@@ -17,6 +18,7 @@ struct branch {
 	bool nothing;                   /* two partitions at once */
 	struct slice lo, hi;            /* absent: open */
 	bool lo_open, hi_open, prefix;
+	bool negated;                   /* a condition on the range key that leaves the branch wide: NOT, <> */
 };
 
 struct branches { struct branch *b; unsigned n; };
@@ -241,6 +243,7 @@ static struct branch join(const struct branch *a, const struct branch *b)
 	struct branch r = *a;
 	int c;
 
+	r.negated |= b->negated;
 	r.nothing |= b->nothing || (slice_present(a->hash) && slice_present(b->hash) && !value_eq(a->hash, b->hash));
 	if (!slice_present(r.hash))
 		r.hash = b->hash;
@@ -291,6 +294,23 @@ static enum err spread_pair(struct spreader *x, const struct pq_node *n, struct 
 	return ERR_OK;
 }
 
+/* Is there a path below that is the range key? */
+static bool names_range(const struct spreader *x, const struct pq_node *n)
+{
+	bool hash, found = is_path(n) && pq_key_attr(x->ks, n->path.step[0].name, &hash) != NULL && !hash;
+
+	for (const struct pq_node *c = n->first; c != NULL && !found; c = c->next)
+		found = names_range(x, c);
+	return found;
+}
+
+static bool negates_range(const struct spreader *x, const struct pq_node *n)
+{
+	if (n->kind == PQ_NOT)
+		return names_range(x, n->first);
+	return n->kind == PQ_INFIX && slice_eq(n->text, SLICE_LIT("<>")) && names_range(x, n);
+}
+
 static enum err spread(struct spreader *x, const struct pq_node *n, struct branches *out)
 {
 	bool found = false;
@@ -301,7 +321,12 @@ static enum err spread(struct spreader *x, const struct pq_node *n, struct branc
 	rc = spread_in(x, n, out, &found);
 	if (rc == ERR_OK && !found)
 		rc = spread_term(x, n, out, &found);
-	return rc != ERR_OK || found ? rc : wide(x, out);
+	if (rc != ERR_OK || found)
+		return rc;
+	rc = wide(x, out);
+	if (rc == ERR_OK)
+		out->b->negated = negates_range(x, n);
+	return rc;
 }
 
 /* ---- reads ---- */
@@ -452,15 +477,38 @@ static bool is_keyed(const struct spreader *x, const struct branches *b)
 	return !x->too_many;
 }
 
-static enum err check_overlap(struct spreader *x, const struct branches *b)
+/* Two that overlap, the first being the one that begins first, as one. */
+static struct branch unite(const struct branch *a, const struct branch *b)
 {
-	const struct branch *reach = b->n != 0 ? &b->b[0] : NULL;
+	struct branch r = *a;
+	int c = !slice_present(a->hi) ? 1 : !slice_present(b->hi) ? -1 : value_cmp(a->hi, b->hi);
+
+	if (c < 0) {
+		r.hi = b->hi;
+		r.hi_open = b->hi_open;
+	} else if (c == 0) {
+		r.hi_open = a->hi_open && b->hi_open;
+	}
+	r.prefix = false;
+	r.negated = true;
+	return r;
+}
+
+static enum err unite_overlaps(struct spreader *x, struct branches *b)
+{
+	unsigned kept = b->n != 0;
 
 	for (unsigned i = 1; i < b->n; i++) {
-		if (overlaps(reach, &b->b[i]))
+		struct branch *reach = &b->b[kept - 1];
+
+		if (!overlaps(reach, &b->b[i]))
+			b->b[kept++] = b->b[i];
+		else if (reach->negated || b->b[i].negated)
+			*reach = unite(reach, &b->b[i]);
+		else
 			return fault_set(x->binder.f, MSG_PQ_OVERLAP);
-		reach = &b->b[i];
 	}
+	b->n = kept;
 	return ERR_OK;
 }
 
@@ -480,7 +528,7 @@ static enum err keyed_reads(struct spreader *x, struct branches *b, bool table, 
 		qsort(b->b, kept, sizeof *b->b, compare_branches);
 	for (unsigned i = 1; i < kept; i++)
 		many |= !value_eq(b->b[0].hash, b->b[i].hash);
-	rc = check_overlap(x, b);
+	rc = unite_overlaps(x, b);
 	if (rc == ERR_OK)
 		rc = order_reads(x, many, &down, &out->descending);
 	if (rc != ERR_OK)
@@ -488,6 +536,19 @@ static enum err keyed_reads(struct spreader *x, struct branches *b, bool table, 
 	if (down != out->descending)
 		reverse_ranges(b);
 	return make_reads(x, b, table, down, out);
+}
+
+/* Does a condition that all of the WHERE's items meet name partitions? */
+static bool keyed_at_top(const struct spreader *x, const struct pq_node *n)
+{
+	struct pq_term t;
+	bool hash = false;
+
+	if (n->kind == PQ_AND)
+		return keyed_at_top(x, n->first) || keyed_at_top(x, n->first->next);
+	if (pq_in_values(n) != NULL)
+		return pq_key_attr(x->ks, n->first->path.step[0].name, &hash) != NULL && hash;
+	return pq_term_of(n, &t) && t.op == KEY_OP_EQ && pq_key_attr(x->ks, t.name, &hash) != NULL && hash;
 }
 
 enum err statement_reads(const struct statement *s, const struct key_schema *ks, bool table, struct statement_reads *out,
@@ -504,6 +565,7 @@ enum err statement_reads(const struct statement *s, const struct key_schema *ks,
 	if (rc != ERR_OK)
 		return rc;
 	out->scan = !is_keyed(&x, &b);
+	out->keyed = !out->scan && keyed_at_top(&x, s->where_node);
 	if (!out->scan)
 		return keyed_reads(&x, &b, table, out);
 	return s->orders != 0 ? fault_set(f, MSG_PQ_ORDER_SCAN) : ERR_OK;

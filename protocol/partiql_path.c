@@ -133,7 +133,7 @@ enum err pq_path_rest(struct pq_parser *p, struct pq_node *path, bool simple)
 		if (pq_is(p, "*"))
 			return simple ? pq_malformed(p, "Invalid path dot component for simple path") : fault_set(p->f, MSG_PQ_UNPIVOT);
 		if (p->cur.kind != PQ_TOKEN_NAME && p->cur.kind != PQ_TOKEN_QUOTED)
-			return pq_malformed(p, simple ? "Invalid path dot component for simple path" : "Invalid path dot component");
+			return pq_malformed(p, "Invalid path dot component");
 		rc = add_name(p, path, p->cur);
 		pq_next(p);
 	}

@@ -26,30 +26,6 @@ void statement_row(const struct statement *s, struct slice item, struct buf *out
 	map_end(out, at, n);
 }
 
-/* The next operand of the condition that is about an attribute, from step *i and operand *k on. */
-static const struct operand *next_path(const struct condition *c, uint32_t *i, uint16_t *k)
-{
-	for (; *i < c->n; (*i)++, *k = 0)
-		for (; c->step[*i].kind == COND_TEST && *k < c->step[*i].operands; (*k)++)
-			if (c->step[*i].operand[*k].path.n > 0)
-				return &c->step[*i].operand[(*k)++];
-	return NULL;
-}
-
-struct slice statement_where_name(const struct statement *s, unsigned i)
-{
-	uint32_t step = 0;
-	uint16_t operand = 0;
-	const struct operand *o;
-
-	if (s->where == NULL)
-		return SLICE_NONE;
-	while ((o = next_path(s->where, &step, &operand)) != NULL)
-		if (i-- == 0)
-			return o->path.step[0].name;
-	return SLICE_NONE;
-}
-
 enum err statement_projection(const struct statement *s, struct projection **out, struct fault *f)
 {
 	struct slice *name;

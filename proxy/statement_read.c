@@ -39,43 +39,11 @@ static enum err find_index(struct statement_run *r, const struct table *t)
 		if (slice_eq(t->index[i].name, name))
 			r->index = &t->index[i];
 	if (r->index == NULL)
-		return fault_set(&r->fault, MSG_INDEX_UNKNOWN, SLICE_FMT(name));
+		return fault_set(&r->fault, MSG_PQ_INDEX_UNKNOWN);
 	r->key = &r->index->key;
 	if (r->key->hashes > 1 || r->key->ranges > 1)
 		return fault_set(&r->fault, MSG_PQ_MULTIPLE_KEYS);
 	return r->index->global && r->consistent ? fault_set(&r->fault, MSG_PQ_CONSISTENT) : ERR_OK;
-}
-
-static bool named_before(const struct statement *s, unsigned i)
-{
-	for (unsigned k = 0; k < i; k++)
-		if (slice_eq(statement_where_name(s, k), statement_where_name(s, i)))
-			return true;
-	return false;
-}
-
-/* The filter of a read by key may only ask what the index holds. */
-static enum err check_filter(struct statement_run *r, const struct table *t)
-{
-	struct slice name, all;
-	struct buf missing;
-	bool any, failed;
-
-	if (r->index == NULL || r->reads->plan.scan)
-		return ERR_OK;
-	buf_init(&missing);
-	for (unsigned i = 0; slice_present(name = statement_where_name(r->statement, i)); i++)
-		if (!table_index_holds(t, r->index, name) && !named_before(r->statement, i)) {
-			buf_put(&missing, ", ", missing.n != 0 ? 2 : 0);
-			buf_put_slice(&missing, name);
-		}
-	any = missing.n != 0;
-	all = any ? arena_copy(&r->call->arena, buf_slice(&missing)) : SLICE_NONE;
-	failed = missing.failed || (any && !slice_present(all));
-	buf_release(&missing);
-	if (failed)
-		return fault_set(&r->fault, MSG_NO_MEMORY);
-	return any ? fault_set(&r->fault, MSG_PQ_FILTER_NOT_HELD, SLICE_FMT(r->index->name), SLICE_FMT(all)) : ERR_OK;
 }
 
 /* Key attributes are scalars: no path goes into them. */
@@ -398,8 +366,8 @@ static enum err plan(struct statement_run *r, const struct table *t)
 
 	if (rc == ERR_OK)
 		rc = statement_reads(r->statement, r->key, r->index == NULL, &g->plan, &r->fault);
-	if (rc == ERR_OK)
-		rc = check_filter(r, t);
+	if (rc == ERR_OK && r->index != NULL && g->plan.keyed)
+		rc = store_check_filter(t, r->index, r->statement->where, &r->call->arena, &r->fault);
 	if (rc == ERR_OK)
 		rc = check_nested(r, t);
 	if (rc == ERR_OK && r->one_item)

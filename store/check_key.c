@@ -4,6 +4,8 @@
  * the keys inside an Item; both live here. Source: the texts are DynamoDB's. */
 #include "store/check_key.h"
 
+#include <stdlib.h>
+
 #include "protocol/messages.h"
 
 enum { HASH_KEY_MAX = 2048, RANGE_KEY_MAX = 1024 };
@@ -235,7 +237,53 @@ enum err check_updated_index_keys(const struct table *t, struct slice item, stru
 	return ERR_OK;
 }
 
-/* ---- paths ---- */
+/* ---- filters and paths ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+	return slice_cmp(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+/* Those that the index does not hold, in the order of the text; with out NULL, only how many. */
+static uint32_t names_not_held(const struct table *t, const struct table_index *x, const struct condition *filter,
+	struct slice *out)
+{
+	struct condition_at at = { 0, 0 };
+	struct slice name;
+	uint32_t n = 0;
+
+	while (slice_present(name = condition_next_name(filter, &at)))
+		if (!table_index_holds(t, x, name)) {
+			if (out != NULL)
+				out[n] = name;
+			n++;
+		}
+	return n;
+}
+
+enum err store_check_filter(const struct table *t, const struct table_index *x, const struct condition *filter, struct arena *a,
+	struct fault *f)
+{
+	uint32_t n = filter != NULL ? names_not_held(t, x, filter, NULL) : 0;
+	struct slice *name = n != 0 ? arena_alloc(a, n * sizeof *name) : NULL;
+	struct buf list;
+
+	if (n == 0)
+		return ERR_OK;
+	if (name == NULL)
+		return fault_set(f, MSG_NO_MEMORY);
+	names_not_held(t, x, filter, name);
+	qsort(name, n, sizeof *name, compare_names);
+	buf_init(&list);
+	for (uint32_t i = 0; i < n; i++)
+		if (i == 0 || !slice_eq(name[i], name[i - 1]))
+			buf_printf(&list, "%s%.*s", i == 0 ? "" : ", ", SLICE_FMT(name[i]));
+	enum err rc = list.failed ? fault_set(f, MSG_NO_MEMORY) :
+		fault_set(f, MSG_FILTER_NOT_HELD, SLICE_FMT(x->name), SLICE_FMT(buf_slice(&list)));
+
+	buf_release(&list);
+	return rc;
+}
 
 static enum err check_paths_of(const struct key_schema *ks, const struct projection *p, const struct condition *c,
 	const char *what, struct fault *f)

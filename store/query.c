@@ -127,6 +127,12 @@ static enum err evaluate(struct page *g, struct slice entry, struct fault *f)
 	return ERR_OK;
 }
 
+/* A partition of a table without range key ends with its one item: there is no place behind it, as no start key is taken. */
+static bool ends(const struct page *g)
+{
+	return !g->q->scan && g->q->index == NULL && g->q->key->ranges == 0;
+}
+
 static bool full(const struct page *g)
 {
 	return g->scanned >= g->q->limit || g->bytes >= PAGE_BYTES;
@@ -145,7 +151,7 @@ static enum err walk(struct page *g, struct cursor *c, struct fault *f)
 		rc = evaluate(g, value, f);
 		if (g->q->scan && heat_random() % g->scanned == 0)
 			g->spot = hash;
-		if (rc == ERR_OK && full(g)) {
+		if (rc == ERR_OK && full(g) && !ends(g)) {
 			g->more = true;
 			return rc;
 		}

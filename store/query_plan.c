@@ -235,29 +235,17 @@ static enum err check_filter(struct planner *p, const struct key_attr *attr, uns
 	return ERR_OK;
 }
 
-static bool holds(const struct query *q, struct slice name)
-{
-	struct slice place[PLACE_ATTRS_MAX];
-
-	for (unsigned n = query_place(q, place); n > 0; n--)
-		if (slice_eq(place[n - 1], name))
-			return true;
-	for (unsigned i = 0; i < q->index->includes; i++)
-		if (slice_eq(q->index->include[i], name))
-			return true;
-	return false;
-}
-
 /* The attributes that are asked for and that the index does not hold, joined; absent if it holds all. */
 static struct slice not_held(const struct query *q, struct arena *a)
 {
-	struct slice all = SLICE_NONE, name;
+	struct slice all = SLICE_NONE, name, last = SLICE_NONE;
 	struct buf b;
 
 	buf_init(&b);
 	for (uint32_t i = 0; q->projection != NULL && slice_present(name = projection_name(q->projection, i)); i++) {
-		if (holds(q, name))
+		if (table_index_holds(q->table, q->index, name) || slice_eq(name, last))
 			continue;
+		last = name;
 		buf_put(&b, ", ", b.n != 0 ? 2 : 0);
 		buf_put_slice(&b, name);
 	}
@@ -275,6 +263,8 @@ static enum err check_held(struct planner *p)
 
 	if (q->index == NULL || q->index->projection == INDEX_ALL)
 		return ERR_OK;
+	if (!q->scan && p->req->bound == NULL && store_check_filter(q->table, q->index, q->filter, p->req->arena, p->f) != ERR_OK)
+		return p->f->code;
 	missing = not_held(q, p->req->arena);
 	if (!q->index->global) {
 		q->fetch = slice_present(missing) || selects(p, "ALL_ATTRIBUTES");

@@ -84,6 +84,9 @@ enum err store_check_key(const struct table *t, struct slice key, uint64_t *hash
  * reach into one. */
 enum err store_check_paths(const struct table *t, const struct projection *p, const struct condition *c, struct fault *f)
 	__attribute__((warn_unused_result));
+/* A Query of an index may only filter by what the index holds (a Scan may by anything: what is not held is missing). */
+enum err store_check_filter(const struct table *t, const struct table_index *x, const struct condition *filter, struct arena *a,
+	struct fault *f) __attribute__((warn_unused_result));
 
 /* The item under a checked key; item->p == NULL if there is none. Borrowed until store_reader_release. */
 enum err store_get(struct store_reader *r, const struct table *t, struct slice key, uint64_t hash, struct slice *item,

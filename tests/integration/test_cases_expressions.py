@@ -80,8 +80,10 @@ OVERLAP = UPDATE + "Two document paths overlap with each other; must remove or r
     ("SET a = :nope", {"v": 1}, UPDATE + "An expression attribute value used in expression is not defined; attribute value: :nope"),
     ("SET a = #nope", {}, UPDATE + "An expression attribute name used in the document path is not defined; attribute name: #nope"),
     ("", {}, UPDATE + "The expression can not be empty;"),
-    ("ADD n :i", {"i": "1"}, UPDATE + "Incorrect operand type for operator or function; operator: ADD, operand type: STRING"),
-    ("DELETE n :i", {"i": 1}, UPDATE + "Incorrect operand type for operator or function; operator: DELETE, operand type: NUMBER"),
+    ("ADD n :i", {"i": "1"}, UPDATE + "Incorrect operand type for operator or function; operator: ADD, operand type: STRING, "
+     "typeSet: ALLOWED_FOR_ADD_OPERAND"),
+    ("DELETE n :i", {"i": 1}, UPDATE + "Incorrect operand type for operator or function; operator: DELETE, operand type: NUMBER, "
+     "typeSet: ALLOWED_FOR_DELETE_OPERAND"),
     ("ADD s :i", {"i": 1}, "An operand in the update expression has an incorrect data type"),
     ("DELETE s :i", {"i": SS("t")}, "An operand in the update expression has an incorrect data type"),
     ("SET s = s + :i", {"i": 1}, "An operand in the update expression has an incorrect data type"),
@@ -249,6 +251,8 @@ KEY_CONDITION = "Invalid KeyConditionExpression: "
     ("SS", "sk = :s", {"s": "x"}, "Query condition missed key schema element: pk"),
     ("SS", "pk = :p AND ot = :s", {"p": "x", "s": "x"}, "Query condition missed key schema element: sk"),
     ("SS", "pk > :p", {"p": "x"}, "Query key condition not supported"),
+    ("SS", "pk = :p AND sk > :a AND extra = :b", {"p": "x", "a": "x", "b": "x"},
+     "The number of query conditions (3) exceeds the number of key attributes defined in the schema (2)"),
     ("SN", "pk = :p AND begins_with(sk, :s)", {"p": "x", "s": 1}, "begins_with, operand type: N"),
     ("SS", "pk = :p AND sk <> :s", {"p": "x", "s": "y"}, "Invalid operator used in KeyConditionExpression: <>"),
     ("SS", "pk = :p OR sk = :s", {"p": "x", "s": "y"}, "Invalid operator used in KeyConditionExpression: OR"),

@@ -111,6 +111,40 @@ def test_counts_and_select(db):
                ConsistentRead=True, KeyConditionExpression="gpk = :p", ExpressionAttributeValues=values(p="a"))
 
 
+def test_a_partition_of_one_item_is_one_page(db):
+    """Where no start key is taken, none is given: or who follows pages of one item would never come to an end."""
+    table = db.create("S")
+    db.put(table, pk="a", x=1)
+    query = {"TableName": table, "KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": values(p="a"), "Limit": 1}
+    for more in ({}, {"ScanIndexForward": False}, {"FilterExpression": "attribute_exists(y)"}, {"Select": "COUNT"}):
+        assert [p["ScannedCount"] for p in db.pages("Query", **query, **more)] == [1]
+    assert db("Scan", TableName=table, Limit=1)["LastEvaluatedKey"] == item(pk="a")
+    db.invalid("The provided exclusive start key is invalid", "Query", ExclusiveStartKey=item(pk="a"), **query)
+
+
+def test_a_query_filters_by_what_its_index_holds(db):
+    table = db.create("SS", LocalSecondaryIndexes=[index("keys", "pk", "gsk", projection="KEYS_ONLY")],
+                      GlobalSecondaryIndexes=[{**index("some", "gpk"), "Projection": {
+                          "ProjectionType": "INCLUDE", "NonKeyAttributes": ["held"]}}], **G)
+    db.put(table, pk="a", sk="1", gpk="g", gsk="1", held=1, b=2, c={"d": 3})
+    text = "One or more parameter values were invalid: Secondary index %s does not project one or more filter attributes: [%s]"
+    keys = {"TableName": table, "IndexName": "keys", "KeyConditionExpression": "pk = :p"}
+    some = {"TableName": table, "IndexName": "some", "KeyConditionExpression": "gpk = :p"}
+    for filtered, missing in (("c.d = :v AND b = :v OR c.d > b", "b, c"), ("attribute_not_exists(gpk)", "gpk"), ("size(held) = :v", "held")):
+        v = {"p": "a", "v": 1} if ":v" in filtered else {"p": "a"}
+        for more in ({}, {"Select": "COUNT"}, {"Select": "ALL_ATTRIBUTES"}, {"ProjectionExpression": "b"}):
+            db.invalid(text % ("keys", missing), "Query", **keys, **more, FilterExpression=filtered, ExpressionAttributeValues=values(**v))
+    db.invalid(text % ("some", "b"), "Query", **some, FilterExpression="held = :v AND b = :v", ExpressionAttributeValues=values(p="g", v=1))
+    db.invalid(text % ("keys", "b"), "Query", TableName=table, IndexName="keys", QueryFilter={"b": {"ComparisonOperator": "NOT_NULL"}},
+               KeyConditions={"pk": {"ComparisonOperator": "EQ", "AttributeValueList": [{"S": "a"}]}})
+    held = db("Query", **some, FilterExpression="held = :v AND sk = :s", ExpressionAttributeValues=values(p="g", v=1, s="1"))
+    assert (held["Count"], held["ScannedCount"]) == (1, 1)
+    scan = db("Scan", TableName=table, IndexName="some", FilterExpression="b = :v", ExpressionAttributeValues=values(v=2))
+    assert (scan["Count"], scan["ScannedCount"]) == (0, 1)
+    db.invalid("Global secondary index some does not project [b, c]", "Query", **some, ProjectionExpression="c.d, b, c.e",
+               ExpressionAttributeValues=values(p="g"))
+
+
 def test_no_match_is_an_empty_list(db):
     table = db.create("SS")
     empty = {"Items": [], "Count": 0, "ScannedCount": 0}

@@ -198,6 +198,8 @@ Test(expr_condition, maps_of_placeholders)
 		"ExpressionAttributeValues contains invalid key: Syntax error; key: \":a-b\"");
 	cr_assert_text(refused("a = :v", NULL, "{ \":\": 1 }"),
 	               "ExpressionAttributeValues contains invalid key: Syntax error; key: \":\"");
+	cr_assert_text(refused("a = :v", "{ \"\": \"x\" }", NULL),
+		"ExpressionAttributeNames contains invalid key: The expression attribute map contains an empty key;");
 	cr_assert_text(refused("a = :v", "{ }", NULL), "ExpressionAttributeNames must not be empty");
 	cr_assert_text(refused("a = :v", NULL, "{ }"), "ExpressionAttributeValues must not be empty");
 	cr_assert(strstr(refused("a = :v", "{ #a: \"\" }", NULL), "Empty attribute name") != NULL);
@@ -282,6 +284,7 @@ Test(expr_condition, operands)
 
 Test(expr_condition, what_it_touches)
 {
+	struct condition_at at = { 0, 0 };
 	struct condition *c;
 
 	cr_assert(bind_condition(&w, EXPR_FILTER, "a = b.c OR size(d[1]) > :v AND NOT e IN (f)", NULL, "{ :v: 1 }",
@@ -291,4 +294,7 @@ Test(expr_condition, what_it_touches)
 	cr_assert(!condition_uses(c, SLICE_LIT("c")) && !condition_uses(c, SLICE_LIT("v")));
 	cr_assert(condition_nests(c, SLICE_LIT("b")) && condition_nests(c, SLICE_LIT("d")));
 	cr_assert(!condition_nests(c, SLICE_LIT("a")) && !condition_nests(c, SLICE_LIT("f")));
+	for (const char *n = "abdef"; *n != '\0'; n++)
+		cr_assert(slice_eq(condition_next_name(c, &at), slice_of(n, 1)));
+	cr_assert(!slice_present(condition_next_name(c, &at)) && !slice_present(condition_next_name(c, &at)));
 }

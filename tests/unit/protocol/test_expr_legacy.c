@@ -246,7 +246,7 @@ Test(expr_legacy, key_conditions)
 	               "Query key condition not supported");
 	cr_assert_text(key_conditions("{}", NULL), "Conditions can be of length 1 or 2 only");
 	cr_assert_text(key_conditions("{" EQ("a") "," EQ("b") "," EQ("c") "}", &plain),
-	               "Conditions can be of length 1 or 2 only");
+	               "The number of query conditions (3) exceeds the number of key attributes defined in the schema (2)");
 	cr_assert_text(key_conditions("{\"a\":{\"ComparisonOperator\":\"EQ\"}}", NULL),
 		PARAMETER("Invalid number of argument(s) for the EQ ComparisonOperator"));
 	cr_assert(key_conditions("{\"a\":{\"ComparisonOperator\":\"NULL\"}}", NULL) == NULL);

@@ -199,11 +199,13 @@ Test(expr_update, refused)
 		  "An expression attribute value used in expression is not defined; attribute value: :c" },
 		{ "set b = list_append(:a, a), c = if_not_exists(a) add a.b :a", "{ :a: \"a\" }",
 		  "Incorrect operand type for operator or "
-		  "function; operator: ADD, operand type: STRING" },
+		  "function; operator: ADD, operand type: STRING, typeSet: ALLOWED_FOR_ADD_OPERAND" },
 		{ "delete a.b :a", "{ :a: 1 }",
-		  "Incorrect operand type for operator or function; operator: DELETE, operand type: NUMBER" },
+		  "Incorrect operand type for operator or function; operator: DELETE, operand type: NUMBER, typeSet: "
+		  "ALLOWED_FOR_DELETE_OPERAND" },
 		{ "add a :a", "{ :a: [1] }",
-		  "Incorrect operand type for operator or function; operator: ADD, operand type: LIST" },
+		  "Incorrect operand type for operator or function; operator: ADD, operand type: LIST, typeSet: "
+		  "ALLOWED_FOR_ADD_OPERAND" },
 		{ "set a = if_not_exists(c)", NULL,
 		  "Incorrect number of operands for operator or function; operator or function: "
 		  "if_not_exists, number of operands: 1" },

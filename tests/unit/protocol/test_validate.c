@@ -280,7 +280,7 @@ Test(validate, value_faults_in_the_words_of_their_place)
 	refused(OP_Scan, "{\"TableName\":\"abc\",\"ExclusiveStartKey\":{\"a\":{\"N\":\"x\"}}}",
 	        "The parameter cannot be converted to a numeric value: x");
 	refused(OP_PutItem, "{\"TableName\":\"abc\",\"Item\":{},\"ExpressionAttributeValues\":{\"\":{\"S\":\"a\"}}}",
-	        "ExpressionAttributeValues contains invalid key: Syntax error; key: \"\"");
+	        "ExpressionAttributeValues contains invalid key: The expression attribute map contains an empty key;");
 	refused(OP_PutItem, "{\"TableName\":\"abc\",\"Item\":{\"\":{\"S\":\"a\"}}}",
 	        "One or more parameter values were invalid: Empty attribute name");
 	refused(OP_PutItem, "{\"TableName\":\"\",\"Item\":{\"a\":{\"SS\":[]}}}",
