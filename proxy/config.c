@@ -89,7 +89,7 @@ static bool parse_uint(const char *s, const char **end, uint64_t *out)
 
 bool parse_bytes(const char *s, uint64_t *out)
 {
-	static const char suffix[] = "KMG";
+	static const char suffix[] = "KMGT";
 	const char *end, *at;
 	uint64_t v;
 	unsigned shift = 0;
@@ -138,6 +138,15 @@ bool parse_address(const char *s, struct address *out)
 	memcpy(out->host, host, n);
 	out->port = (uint16_t)port;
 	return true;
+}
+
+struct address_text address_text(const struct address *a)
+{
+	bool v6 = strchr(a->host, ':') != NULL;
+	struct address_text t;
+
+	snprintf(t.s, sizeof(t.s), v6 ? "[%s]:%u" : "%s:%u", a->host, a->port);
+	return t;
 }
 
 static bool parse_word(const char *s, const char *const *word, unsigned n, unsigned *out)
@@ -278,26 +287,31 @@ static bool load_line(struct config *c, char *line, struct config_error *e)
 		if (o != NULL && o->kind == FLAG)
 			value = on;
 	}
+	if (strcmp(name, "config") == 0)
+		return complain(e, "one file cannot name another");
 	return config_set(c, name, value, e);
 }
 
 static bool load_file(struct config *c, const char *path, struct config_error *e)
 {
-	char line[CONFIG_TEXT_MAX + 64];
 	struct config_error inner;
-	unsigned number = 0;
-	bool ok = true;
 	FILE *f = fopen(path, "re");
+	unsigned number = 0;
+	char *line = NULL;
+	size_t room = 0;
+	bool ok = f != NULL;
 
-	if (f == NULL)
-		return complain(e, "cannot read %s: %s", path, strerror(errno));
-	while (ok && fgets(line, sizeof(line), f) != NULL) {
+	while (ok && getline(&line, &room, f) >= 0) {
 		number++;
 		ok = load_line(c, line, &inner);
 		if (!ok)
-			complain(e, "%s:%u: %.400s", path, number, inner.text);
+			complain(e, "%.200s:%u: %.280s", path, number, inner.text);
 	}
-	fclose(f);
+	if (f == NULL || ferror(f))
+		ok = complain(e, "cannot read %s: %s", path, strerror(errno));
+	free(line);
+	if (f != NULL)
+		fclose(f);
 	return ok;
 }
 
@@ -373,7 +387,7 @@ void config_help(void)
 		printf("\n");
 	}
 	printf("  %-30s %s\n  %-30s %s\n", "--version", "print the version", "--help", "print this");
-	printf("\nBYTES take the suffixes K, M and G. SIGHUP reads the options again.\n");
+	printf("\nBYTES take the suffixes K, M, G and T. SIGHUP reads the options again.\n");
 }
 
 /* ---- reload ---- */

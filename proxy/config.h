@@ -21,6 +21,12 @@ struct address {
 	uint16_t port;
 };
 
+/* The same as text, with the brackets that an IPv6 address needs. */
+struct address_text {
+	char s[sizeof(((struct address *)0)->host) + sizeof("[]:65535")];
+};
+struct address_text address_text(const struct address *a);
+
 struct config {
 	char data[CONFIG_TEXT_MAX];
 	bool memory;

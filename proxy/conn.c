@@ -428,10 +428,11 @@ static bool overdue(uint64_t since, uint64_t now, uint64_t limit_ms)
 	return limit_ms != 0 && now > since && now - since > limit_ms * 1000000u;
 }
 
-/* Answers are all out and nothing has begun: is this an idle connection? */
+/* Answers are all out and no request has begun. A msgpack client that has not greeted yet owes its greeting (DUE_HEAD), but is
+ * quiet, too. */
 static bool is_quiet(const struct conn *c)
 {
-	return c->due == DUE_NOTHING && c->calls == 0 && c->out.n == 0;
+	return (c->due == DUE_NOTHING || c->in.n == 0) && c->calls == 0 && c->out.n == 0;
 }
 
 void conn_check(struct conn *c, uint64_t now)

@@ -75,12 +75,12 @@ int listen_on(struct address *at, bool insecure, struct config_error *e)
 	}
 	if (!insecure && !is_loopback(ai->ai_addr)) {
 		snprintf(e->text, sizeof(e->text),
-			"will not listen on %s:%u: it is not a loopback address and nobody is authenticated; --insecure allows it",
-			at->host, at->port);
+			"will not listen on %s: it is not a loopback address and nobody is authenticated; --insecure allows it",
+			address_text(at).s);
 	} else {
 		fd = bind_one(ai);
 		if (fd < 0)
-			snprintf(e->text, sizeof(e->text), "cannot listen on %s:%u: %s", at->host, at->port, strerror(errno));
+			snprintf(e->text, sizeof(e->text), "cannot listen on %s: %s", address_text(at).s, strerror(errno));
 		else
 			at->port = port_of(fd);
 	}

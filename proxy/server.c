@@ -31,7 +31,7 @@ struct server {
 	uint64_t descriptors, max_connections, given;
 	struct coherence coherence;
 	struct shared shared;
-	char http_address[300];
+	struct address_text http_address;
 	struct worker *worker[THREADS_MAX];
 	unsigned workers, started;
 	struct event_base *base;
@@ -77,8 +77,8 @@ static bool take_addresses(struct server *s, struct config_error *e)
 	s->listen_fd = listen_on(&s->config.listen, s->config.insecure, e);
 	if (s->listen_fd < 0)
 		return false;
-	snprintf(s->http_address, sizeof(s->http_address), "%s:%u", s->config.http.host, s->config.http.port);
-	s->shared.http_address = s->http_address;
+	s->http_address = address_text(&s->config.http);
+	s->shared.http_address = s->http_address.s;
 	s->admin_fd = listen_on(&s->config.admin, s->config.insecure, e);
 	return s->admin_fd >= 0;
 }
@@ -100,6 +100,17 @@ static bool make_caches(struct server *s, struct config_error *e)
 		return fail(e, "no memory for the query cache");
 	s->coherence = (struct coherence){ s->shared.epochs, s->shared.items };
 	return true;
+}
+
+/* What the store says to a client begins like every error of the service; to who starts the daemon that says nothing. */
+static bool store_failed(struct config_error *e, const char *text)
+{
+	static const char usual[] = "Internal server error: ";
+
+	if (strncmp(text, usual, sizeof(usual) - 1) == 0)
+		text += sizeof(usual) - 1;
+	snprintf(e->text, sizeof(e->text), "cannot open the store: %s", text);
+	return false;
 }
 
 static bool open_store(struct server *s, struct config_error *e)
@@ -132,7 +143,7 @@ static bool open_store(struct server *s, struct config_error *e)
 	fault_init(&f, &a);
 	rc = backend_embedded_open(&o, &s->shared.backend, &f);
 	if (rc != ERR_OK)
-		fail(e, f.text != NULL ? f.text : err_type(rc));
+		store_failed(e, f.text != NULL ? f.text : err_type(rc));
 	arena_release(&a);
 	return rc == ERR_OK;
 }
@@ -163,6 +174,12 @@ static unsigned processors(void)
 	return n < 1 ? 1 : (unsigned)n;
 }
 
+/* libevent's messages go where ours go, with a time; what it calls an error ends the process. */
+static void libevent_says(int severity, const char *text)
+{
+	log_line(severity == EVENT_LOG_ERR ? LOG_ERROR : severity == EVENT_LOG_DEBUG ? LOG_TRACE : LOG_WARN, "libevent: %s", text);
+}
+
 struct server *server_open(const struct config *c, int argc, char *const *argv, struct config_error *e)
 {
 	struct server *s = calloc(1, sizeof(*s));
@@ -180,6 +197,7 @@ struct server *server_open(const struct config *c, int argc, char *const *argv, 
 	if (s->workers > THREADS_MAX)
 		s->workers = THREADS_MAX;
 	signal(SIGPIPE, SIG_IGN);
+	event_set_log_callback(libevent_says);
 	http_reader_setup();
 	raise_descriptors(s);
 	if (!take_addresses(s, e) || !make_caches(s, e) || !open_store(s, e) || !make_workers(s, e))
@@ -437,8 +455,8 @@ static void say_ready(const struct server *s)
 {
 	const struct config *c = &s->config;
 
-	printf("dynaxd %s ready: http %s:%u, msgpack %s:%u, admin %s:%u, data %s\n", DYNAX_VERSION, c->http.host, c->http.port,
-		c->listen.host, c->listen.port, c->admin.host, c->admin.port, c->memory ? "in memory" : c->data);
+	printf("dynaxd %s ready: http %s, msgpack %s, admin %s, data %s\n", DYNAX_VERSION, address_text(&c->http).s,
+		address_text(&c->listen).s, address_text(&c->admin).s, c->memory ? "in memory" : c->data);
 	fflush(stdout);
 }
 

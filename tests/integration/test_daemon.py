@@ -37,6 +37,8 @@ class Options(unittest.TestCase):
         self.refused("bad value '8000' for --http", "--http", "8000")
         self.refused("bad value", "--threads", "-1")
         self.refused("cannot read /nowhere.conf", "--config", "/nowhere.conf")
+        self.refused("cannot read /tmp: Is a directory", "--config", "/tmp")
+        self.refused("cannot open the store: /dev/null: Not a directory", "--data", "/dev/null", *FREE)
         self.refused("--insecure", "--memory", "--http", "0.0.0.0:0", *FREE[2:])
 
     def test_address_in_use(self):
@@ -68,6 +70,16 @@ class Options(unittest.TestCase):
             f.write("colour green\n")
             f.flush()
             self.refused(f"{f.name}:6: unknown option 'colour'", "--config", f.name)
+            f.seek(0)
+            f.truncate()
+            f.write("data " + "x" * 3000 + "\n")
+            f.flush()
+            self.refused(":1: bad value 'xxx", "--config", f.name)
+            f.seek(0)
+            f.truncate()
+            f.write("\nconfig /etc/other\n")
+            f.flush()
+            self.refused(f"{f.name}:2: one file cannot name another", "--config", f.name)
 
 
 class Signals(unittest.TestCase):
@@ -83,6 +95,25 @@ class Signals(unittest.TestCase):
                     self.assertLess(time.monotonic() - began, 3)
                 with Daemon(data=data) as d, Wire(d.http) as w:
                     self.assertIn(b'"wire"', w.send(request("ListTables", {})).answer()[2])
+
+    def test_clients_that_say_nothing_hold_up_no_end(self):
+        with Daemon() as d:
+            silent = [socket.create_connection(a) for a in (d.http, d.msgpack, d.admin)]
+            time.sleep(0.2)
+            began = time.monotonic()
+            self.assertEqual(d.stop(), 0)
+            self.assertLess(time.monotonic() - began, 3)
+            self.assertEqual(d.stderr().splitlines()[-1].split()[1:], ["info:", "stopped"])
+            for s in silent:
+                s.close()
+
+    def test_standard_descriptors_may_be_closed(self):
+        with DataDirectory() as data, subprocess.Popen(["sh", "-c", 'exec "$0" "$@" <&- 2>&-', BINARY, "--data", data, *FREE],
+                                                       stdout=subprocess.PIPE, text=True) as p:
+            self.assertIn(" ready: ", p.stdout.readline())
+            self.assertEqual(os.readlink("/proc/%d/fd/2" % p.pid), "/dev/null")
+            p.terminate()
+            self.assertEqual(p.wait(timeout=20), 0)
 
     def test_half_sent_request_is_waited_for(self):
         data = request("ListTables", {})

@@ -9,8 +9,8 @@ Test(config, bytes)
 {
 	static const struct { const char *text; bool ok; uint64_t v; } t[] = {
 		{ "0", true, 0 }, { "123", true, 123 }, { "4k", true, 4096 }, { "4K", true, 4096 }, { "2M", true, 2097152 },
-		{ "3G", true, UINT64_C(3221225472) }, { "", false, 0 }, { "K", false, 0 }, { "4KB", false, 0 }, { "4T", false, 0 },
-		{ "-1", false, 0 }, { " 1", false, 0 }, { "0x10", false, 0 }, { "18446744073709551615", true, UINT64_MAX },
+		{ "3G", true, UINT64_C(3221225472) }, { "", false, 0 }, { "K", false, 0 }, { "4KB", false, 0 }, { "4T", true, UINT64_C(4) << 40 },
+		{ "4P", false, 0 }, { "-1", false, 0 }, { " 1", false, 0 }, { "0x10", false, 0 }, { "18446744073709551615", true, UINT64_MAX },
 		{ "18446744073709551616", false, 0 }, { "18446744073709551615K", false, 0 }, { "17179869184G", false, 0 },
 	};
 
@@ -38,6 +38,7 @@ Test(config, addresses)
 		cr_assert_eq(ok, t[i].host != NULL, "%s", t[i].text);
 		if (ok) {
 			cr_assert_str_eq(a.host, t[i].host);
+			cr_assert_str_eq(address_text(&a).s, t[i].text);
 			cr_assert_eq(a.port, t[i].port);
 		}
 	}
