@@ -358,23 +358,6 @@ void json_write(struct buf *out, const struct shape *shape, struct slice record)
 
 /* ---- errors ---- */
 
-/* The shape of the members that go beside an error's message. */
-static const struct shape *detail_shape(enum err code)
-{
-	switch (code) {
-	case ERR_CONDITION_FAILED:
-		return &shape_ConditionalCheckFailedException;
-	case ERR_TRANSACTION_CANCELED:
-		return &shape_TransactionCanceledException;
-	case ERR_THROUGHPUT_EXCEEDED:
-		return &shape_ProvisionedThroughputExceededException;
-	case ERR_THROTTLING:
-		return &shape_ThrottlingException;
-	default:
-		return NULL;
-	}
-}
-
 /* Most errors spell it "message"; these few do not. */
 static const char *message_name(enum err code)
 {
@@ -406,7 +389,7 @@ static void write_detail(struct buf *out, const struct shape *shape, struct slic
 
 void json_write_fault(struct buf *out, const struct fault *f)
 {
-	const struct shape *shape = detail_shape(f->code);
+	const struct shape *shape = shape_of_error(f->code);
 
 	buf_printf(out, "{\"__type\":\"%s\"", err_full_type(f->code));
 	if (f->text != NULL && *f->text != '\0') {

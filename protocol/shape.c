@@ -38,3 +38,19 @@ int shape_member_id(const struct shape *shape, struct slice name)
 	}
 	return -1;
 }
+
+const struct shape *shape_of_error(enum err code)
+{
+	switch (code) {
+	case ERR_CONDITION_FAILED:
+		return &shape_ConditionalCheckFailedException;
+	case ERR_TRANSACTION_CANCELED:
+		return &shape_TransactionCanceledException;
+	case ERR_THROUGHPUT_EXCEEDED:
+		return &shape_ProvisionedThroughputExceededException;
+	case ERR_THROTTLING:
+		return &shape_ThrottlingException;
+	default:
+		return NULL;
+	}
+}

@@ -62,6 +62,9 @@ extern const struct shape shape_AttributeValue;
 /* A structure's member by name: its identifier, or -1. */
 int shape_member_id(const struct shape *shape, struct slice name);
 
+/* The shape of the members that go beside an error's message; NULL if there are none. */
+const struct shape *shape_of_error(enum err code);
+
 /* One record taken apart, one level deep: m[id] is the encoded value, or absent. Borrows the record's bytes. */
 enum { RECORD_MEMBERS_MAX = 32 };
 struct record {

@@ -46,6 +46,7 @@ struct task {
 struct dynax_async {
 	struct event_base *base;
 	struct dynax_opts opts;
+	struct endpoint endpoint;
 	struct addresses addresses;
 	unsigned next_address;
 	struct arena arena;             /* of fault */
@@ -281,6 +282,8 @@ static void unwatch(struct dynax_async *a)
 /* Those that wait have failed once more; those under way end, or join them, as the wire closes. */
 static void connection_ended(struct dynax_async *a)
 {
+	if (a->wire.state != WIRE_READY)
+		endpoint_blame(&a->endpoint, &a->fault);
 	unwatch(a);
 	a->state = ASYNC_BACKOFF;
 	a->failures++;
@@ -319,7 +322,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	switch (a->state) {
 	case ASYNC_CONNECTING:
-		fault_set(&a->fault, ERR_NETWORK, "the server does not answer in time");
+		fault_set(&a->fault, ERR_NETWORK, "%s", wire_late(&a->wire));
 		connection_ended(a);
 		break;
 	case ASYNC_UP:
@@ -341,7 +344,6 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 struct dynax_async *dynax_async_new(struct event_base *base, const char *endpoint, const struct dynax_opts *opts)
 {
 	struct dynax_async *a = calloc(1, sizeof(*a));
-	struct endpoint e;
 
 	if (a == NULL)
 		return NULL;
@@ -353,8 +355,8 @@ struct dynax_async *dynax_async_new(struct event_base *base, const char *endpoin
 	wire_init(&a->wire);
 	event_assign(&a->flush, base, -1, 0, on_flush, a);
 	evtimer_assign(&a->timer, base, on_timer, a);
-	a->bad_endpoint = endpoint_parse(&e, endpoint, &a->fault) != ERR_OK
-		|| endpoint_resolve(&e, &a->addresses, &a->fault) != ERR_OK;
+	a->bad_endpoint = endpoint_parse(&a->endpoint, endpoint, &a->fault) != ERR_OK
+		|| endpoint_resolve(&a->endpoint, &a->addresses, &a->fault) != ERR_OK;
 	return a;
 }
 

@@ -198,7 +198,7 @@ static enum err link_connect(struct link *l, const struct addresses *a, unsigned
 
 	while (e == ERR_OK && l->wire.state != WIRE_READY) {
 		if (!wire_wait(&l->wire, until))
-			e = fault_set(f, ERR_NETWORK, "the server does not answer in time");
+			e = fault_set(f, ERR_NETWORK, "%s", wire_late(&l->wire));
 		else
 			e = wire_turn(&l->wire, f);
 	}
@@ -231,6 +231,8 @@ static struct link *link_open(struct dynax_client *c, uint64_t deadline, struct 
 		e = ERR_NETWORK;
 		for (unsigned i = 0; i < a.n && e != ERR_OK; i++)
 			e = link_connect(l, &a, i, connect_until(c, deadline), f);
+		if (e != ERR_OK)
+			endpoint_blame(&c->endpoint, f);
 	}
 	if (e == ERR_OK)
 		return l;

@@ -14,6 +14,8 @@
 #include "protocol/request.h"
 #include "protocol/value.h"
 
+#define MSG_CLIENT_NO_MEMORY "out of memory in the client"
+
 /* What values borrow from. */
 struct dynax_memory {
 	struct arena arena;
@@ -44,7 +46,6 @@ struct dynax_result {
 	struct fault fault;
 	enum frame_cache source;
 	struct slice body;             /* the answer record, checked; absent on errors */
-	struct record rec;
 };
 
 static inline struct dynax_value value_from(struct slice s, struct dynax_memory *mem)
@@ -63,13 +64,19 @@ bool item_put(const struct dynax_item *item, struct buf *out) __attribute__((war
 /* Append the request record; the fault says what is wrong with the request. */
 enum err request_put(const struct dynax_request *req, struct buf *out, struct fault *f) __attribute__((warn_unused_result));
 
+/* What is wrong with JSON that could not be read. The service has no words for what is no JSON at all. */
+static inline const char *json_mistake(const struct fault *f)
+{
+	if (f->text == NULL)
+		return MSG_CLIENT_NO_MEMORY;
+	return *f->text != '\0' ? f->text : "this is not JSON";
+}
+
 /* A copy that lives on its own; NULL if out of memory (or without an operation). */
 struct dynax_request *request_copy(const struct dynax_request *from);
 
 /* A result of an ANSWER, ERROR or PONG frame; NULL if out of memory. */
 struct dynax_result *result_of_frame(enum op op, const struct frame *fr);
 struct dynax_result *result_of_fault(enum op op, enum err code, const char *text);
-
-#define MSG_CLIENT_NO_MEMORY "out of memory in the client"
 
 #endif

@@ -213,7 +213,8 @@ struct dynax_value dynax_item_value(struct dynax_item *item);
 /* ---- requests ---- */
 
 /* A request of an operation by its API name, "UpdateItem"; table may be NULL where the operation has none. A request may
- * be run any number of times, and changed between. NULL if out of memory. */
+ * be run any number of times, and changed between; what a change replaces keeps its memory until the request is freed, so one
+ * that serves for ever is better made anew. NULL if out of memory. */
 struct dynax_request *dynax_request_new(const char *operation, const char *table);
 /* From a whole JSON body; members may still be set. */
 struct dynax_request *dynax_request_from_json(const char *operation, const char *json);
@@ -256,13 +257,21 @@ bool dynax_result_retryable(const struct dynax_result *r);
 struct dynax_value dynax_result_item(struct dynax_result *r);
 /* The items of a Query, Scan or, of one table (NULL: the first), BatchGetItem: a list. */
 struct dynax_value dynax_result_items(struct dynax_result *r, const char *table);
-/* A member of the answer that is a list of strings or items, "TableNames"; absent if there is none. */
-struct dynax_value dynax_result_list(struct dynax_result *r, const char *member);
 /* LastEvaluatedKey; absent on the last page. */
 struct dynax_value dynax_result_last_key(struct dynax_result *r);
-/* An integer or string member of the answer by name: "Count", "ScannedCount". */
-int64_t dynax_result_int(struct dynax_result *r, const char *member, int64_t otherwise);
-const char *dynax_result_str(struct dynax_result *r, const char *member, const char *otherwise);
+
+/* Any part of the answer, or of the error's further members, by a path of the API's names and of list positions:
+ *    dynax_result_int(r, "Count", 0)                           of a Query
+ *    dynax_result_str(r, "Table.TableStatus", "")              of a DescribeTable
+ *    dynax_result_value(r, "Responses[1].Item")                of a TransactGetItems
+ *    dynax_result_str(r, "CancellationReasons[0].Code", "")    of a TransactionCanceledException
+ * Each gives what stands there if it is of that kind, else "absent" or `otherwise`. */
+struct dynax_value dynax_result_value(struct dynax_result *r, const char *path);     /* an item or attribute value */
+struct dynax_value dynax_result_list(struct dynax_result *r, const char *path);      /* a list of strings or items */
+size_t dynax_result_count(struct dynax_result *r, const char *path);                 /* the length of any list; 0 if absent */
+int64_t dynax_result_int(struct dynax_result *r, const char *path, int64_t otherwise);
+double dynax_result_double(struct dynax_result *r, const char *path, double otherwise);
+const char *dynax_result_str(struct dynax_result *r, const char *path, const char *otherwise);
 /* The whole answer, or error, as the JSON that the HTTP API would give. */
 const char *dynax_result_json(struct dynax_result *r);
 /* What a BatchGetItem or BatchWriteItem left undone, as a request ready to be run; NULL if nothing. The caller's. */
@@ -273,7 +282,8 @@ enum dynax_source dynax_result_source(const struct dynax_result *r);
 
 /* ---- the blocking client ---- */
 
-/* Zero is the default of each. */
+/* Zero is the default of each. With the defaults, a request that finds nobody listening ends after some 50 ms: who wants requests
+ * to live through a restart of the server raises `attempts`, and the time limit then says how long to go on. */
 struct dynax_opts {
 	unsigned connect_timeout_ms;   /* 2000: for one attempt to connect, greeting included */
 	unsigned timeout_ms;           /* 5000: for a request, over all attempts */

@@ -68,3 +68,11 @@ enum err endpoint_resolve(const struct endpoint *e, struct addresses *out, struc
 	freeaddrinfo(list);
 	return ERR_OK;
 }
+
+void endpoint_blame(const struct endpoint *e, struct fault *f)
+{
+	bool v6 = strchr(e->host, ':') != NULL;
+
+	if (f->text != NULL)
+		fault_set(f, f->code, v6 ? "[%s]:%s: %s" : "%s:%s: %s", e->host, e->port, f->text);
+}

@@ -20,10 +20,13 @@ struct addresses {
 	unsigned n;
 };
 
-/* text may be NULL: the default. Static fault texts. */
+/* text may be NULL: the default. ERR_USAGE if it is not an endpoint. */
 enum err endpoint_parse(struct endpoint *e, const char *text, struct fault *f) __attribute__((warn_unused_result));
 /* Look the host up; blocks if it is a name. */
 enum err endpoint_resolve(const struct endpoint *e, struct addresses *out, struct fault *f)
 	__attribute__((warn_unused_result));
+
+/* Put the endpoint before the fault's text: "127.0.0.1:8111: connect: Connection refused". */
+void endpoint_blame(const struct endpoint *e, struct fault *f);
 
 #endif

@@ -68,9 +68,9 @@ void dynax_item_clear(struct dynax_item *item)
 
 const char *dynax_item_error(const struct dynax_item *item)
 {
-	if (item == NULL || item->pairs.failed)
-		return MSG_CLIENT_NO_MEMORY;
-	return item->mistake;
+	if (item == NULL)
+		return "an item that is NULL: never made, or out of memory when it was";
+	return item->pairs.failed ? MSG_CLIENT_NO_MEMORY : item->mistake;
 }
 
 static void mistake(struct dynax_item *item, const char *what, const char *name)
@@ -380,7 +380,7 @@ struct dynax_item *dynax_item_from_json(const char *json)
 	buf_init(&b);
 	fault_init(&f, &item->mem.arena);
 	if (json_read(r, &shape_AttributeMap, slice_str(json), &item->mem.arena, &b, &f) != ERR_OK) {
-		item->mistake = f.text != NULL ? f.text : MSG_CLIENT_NO_MEMORY;
+		item->mistake = json_mistake(&f);
 	} else {
 		uint32_t n;
 		struct mp m = value_pairs(buf_slice(&b), &n);

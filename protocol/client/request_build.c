@@ -113,12 +113,12 @@ void dynax_request_set_int(struct dynax_request *req, const char *member, int64_
 	if (s == NULL)
 		return;
 	buf_init(&b);
-	if (s->kind == SHAPE_KIND_INT || s->kind == SHAPE_KIND_LONG)
+	if (s->kind == SHAPE_KIND_LONG || (s->kind == SHAPE_KIND_INT && v >= INT32_MIN && v <= INT32_MAX))
 		mp_put_int(&b, v);
 	else if (s->kind == SHAPE_KIND_DOUBLE || s->kind == SHAPE_KIND_TIMESTAMP)
 		mp_put_double(&b, (double)v);
 	else {
-		mistake(req, "not an integer", member);
+		mistake(req, s->kind == SHAPE_KIND_INT ? "more than 32 bits" : "not an integer", member);
 		return;
 	}
 	keep(req, id, &b);
@@ -188,7 +188,7 @@ static bool read_json(struct dynax_request *req, struct slice json, const char *
 	e = r != NULL ? json_read(r, op_info[req->op].in, json, &req->mem.arena, b, &f) : ERR_NO_MEMORY;
 	json_reader_free(&r);
 	if (e != ERR_OK)
-		mistake(req, f.text != NULL ? f.text : MSG_CLIENT_NO_MEMORY, member);
+		mistake(req, json_mistake(&f), member);
 	return e == ERR_OK;
 }
 

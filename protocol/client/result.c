@@ -46,10 +46,26 @@ static void take_answer(struct dynax_result *r, const struct frame *fr)
 	r->body = arena_copy(&r->mem.arena, fr->body);
 	if (!slice_present(r->body)) {
 		fault_set(&r->fault, ERR_NO_MEMORY, MSG_CLIENT_NO_MEMORY);
-	} else if (record_check(s, r->body, &r->fault) != ERR_OK || !record_open(&r->rec, s, r->body)) {
+	} else if (record_check(s, r->body, &r->fault) != ERR_OK) {
 		r->body = SLICE_NONE;
 		fault_set(&r->fault, ERR_FRAME, "the answer is not one of %s", op_info[r->op].name);
 	}
+}
+
+/* An error whose further members cannot be read is an error still. */
+static void take_error(struct dynax_result *r, const struct frame *fr)
+{
+	const struct shape *s;
+	struct fault why;
+
+	if (!frame_read_error(fr, &r->fault)) {
+		fault_set(&r->fault, ERR_FRAME, "an error that cannot be read");
+		return;
+	}
+	s = shape_of_error(r->fault.code);
+	fault_init(&why, NULL);
+	if (s == NULL || !slice_present(r->fault.detail) || record_check(s, r->fault.detail, &why) != ERR_OK)
+		r->fault.detail = SLICE_NONE;
 }
 
 struct dynax_result *result_of_frame(enum op op, const struct frame *fr)
@@ -58,11 +74,11 @@ struct dynax_result *result_of_frame(enum op op, const struct frame *fr)
 
 	if (r == NULL)
 		return NULL;
-	if (fr->kind == FRAME_ERROR && !frame_read_error(fr, &r->fault))
-		fault_set(&r->fault, ERR_FRAME, "an error that cannot be read");
+	if (fr->kind == FRAME_ERROR)
+		take_error(r, fr);
 	else if (fr->kind == FRAME_ANSWER && op != OP_COUNT)
 		take_answer(r, fr);
-	else if (fr->kind != FRAME_ERROR && !(fr->kind == FRAME_PONG && op == OP_COUNT))
+	else if (fr->kind != FRAME_PONG || op != OP_COUNT)
 		fault_set(&r->fault, ERR_FRAME, "an answer of the wrong kind");
 	return r;
 }
@@ -108,115 +124,176 @@ enum dynax_source dynax_result_source(const struct dynax_result *r)
 	return r == NULL ? DYNAX_SOURCE_NONE : (enum dynax_source)r->source;
 }
 
-/* ---- members ---- */
+/* ---- members, by path ---- */
 
-/* A member of the answer by name; absent if there is none. */
-static struct slice find(const struct dynax_result *r, const char *name, const struct shape **shape)
+/* A part of an answer, or of an error's members: encoded, with its shape. Absent: bytes are. */
+struct part {
+	const struct shape *shape;
+	struct slice bytes;
+};
+
+static const struct part nothing = { NULL, { NULL, 0 } };
+
+static struct part struct_member(struct part from, struct slice name)
 {
-	const struct shape *s;
-
-	if (r == NULL || !slice_present(r->body))
-		return SLICE_NONE;
-	s = op_info[r->op].out;
-	for (unsigned i = 0; i < s->members; i++) {
-		if (strcmp(s->member[i].name, name) == 0) {
-			*shape = s->member[i].shape;
-			return r->rec.m[i];
-		}
-	}
-	return SLICE_NONE;
-}
-
-static struct dynax_value item_member(struct dynax_result *r, const char *name)
-{
-	const struct shape *s = NULL;
-	struct slice v = find(r, name, &s);
-
-	if (!slice_present(v) || s->kind != SHAPE_KIND_ITEM)
-		return (struct dynax_value){ NULL, 0, NULL };
-	return value_from(v, &r->mem);
-}
-
-/* The item of a ConditionalCheckFailedException. */
-static struct dynax_value failed_item(struct dynax_result *r)
-{
-	const struct shape *s = &shape_ConditionalCheckFailedException;
+	int id = shape_member_id(from.shape, name);
 	struct record rec;
-	struct fault f;
 
-	fault_init(&f, NULL);
-	if (r->fault.code != ERR_CONDITION_FAILED || !slice_present(r->fault.detail)
-		|| record_check(s, r->fault.detail, &f) != ERR_OK || !record_open(&rec, s, r->fault.detail))
+	if (id < 0 || !record_open(&rec, from.shape, from.bytes))
+		return nothing;
+	return (struct part){ from.shape->member[id].shape, rec.m[id] };
+}
+
+/* An absent name: the first. */
+static struct part map_member(struct part from, struct slice name)
+{
+	struct mp m = mp_open(from.bytes);
+
+	for (uint32_t n = mp_map(&m); n > 0; n--) {
+		struct slice key = mp_str(&m), bytes = mp_skip(&m);
+
+		if (!slice_present(name) || slice_eq(key, name))
+			return (struct part){ from.shape->element, bytes };
+	}
+	return nothing;
+}
+
+static struct part list_element(struct part from, unsigned long i)
+{
+	struct mp m = mp_open(from.bytes);
+
+	if (from.shape->kind != SHAPE_KIND_LIST || i >= mp_array(&m))
+		return nothing;
+	while (i-- > 0)
+		mp_skip(&m);
+	return (struct part){ from.shape->element, mp_skip(&m) };
+}
+
+/* One step of a path, "[3]" or "name"; *path moves behind it and a dot. */
+static struct part step(struct part from, const char **path)
+{
+	const char *p = *path;
+	char *end = NULL;
+	struct part next = nothing;
+
+	if (*p == '[') {
+		unsigned long i = strtoul(p + 1, &end, 10);
+
+		if (end != p + 1 && *end == ']')
+			next = list_element(from, i);
+		p += strcspn(p, "]");
+		p += *p == ']';
+	} else {
+		size_t n = strcspn(p, ".[");
+
+		if (from.shape->kind == SHAPE_KIND_STRUCT)
+			next = struct_member(from, slice_of(p, n));
+		else if (from.shape->kind == SHAPE_KIND_MAP)
+			next = map_member(from, slice_of(p, n));
+		p += n;
+	}
+	*path = *p == '.' ? p + 1 : p;
+	return next;
+}
+
+/* The part at a path; absent if there is none. */
+static struct part find(const struct dynax_result *r, const char *path)
+{
+	struct part at;
+
+	if (r == NULL || path == NULL)
+		return nothing;
+	at.shape = r->fault.code != ERR_OK ? shape_of_error(r->fault.code) : r->op != OP_COUNT ? op_info[r->op].out : NULL;
+	at.bytes = r->fault.code != ERR_OK ? r->fault.detail : r->body;
+	do
+		at = at.shape != NULL && slice_present(at.bytes) ? step(at, &path) : nothing;
+	while (*path != '\0' && at.shape != NULL);
+	return slice_present(at.bytes) ? at : nothing;
+}
+
+static bool is(struct part at, enum shape_kind kind)
+{
+	return at.shape != NULL && at.shape->kind == kind;
+}
+
+struct dynax_value dynax_result_value(struct dynax_result *r, const char *path)
+{
+	struct part at = find(r, path);
+
+	if (!is(at, SHAPE_KIND_ITEM) && !is(at, SHAPE_KIND_VALUE))
 		return (struct dynax_value){ NULL, 0, NULL };
-	return value_from(rec.m[ConditionalCheckFailedException_Item], &r->mem);
+	return value_from(at.bytes, &r->mem);
+}
+
+size_t dynax_result_count(struct dynax_result *r, const char *path)
+{
+	struct part at = find(r, path);
+	struct mp m = mp_open(at.bytes);
+
+	return is(at, SHAPE_KIND_LIST) ? mp_array(&m) : 0;
 }
 
 struct dynax_value dynax_result_item(struct dynax_result *r)
 {
-	struct dynax_value v = item_member(r, "Item");
+	struct dynax_value v = dynax_result_value(r, "Item");
 
-	if (v.p == NULL)
-		v = item_member(r, "Attributes");
-	return v.p == NULL && r != NULL ? failed_item(r) : v;
+	return v.p != NULL ? v : dynax_result_value(r, "Attributes");
 }
 
 struct dynax_value dynax_result_last_key(struct dynax_result *r)
 {
-	return item_member(r, "LastEvaluatedKey");
+	return dynax_result_value(r, "LastEvaluatedKey");
 }
 
 struct dynax_value dynax_result_items(struct dynax_result *r, const char *table)
 {
-	const struct shape *s = NULL;
-	struct slice v = find(r, "Items", &s), tables;
+	struct part at = find(r, "Items");
 
-	if (slice_present(v))
-		return value_from(v, &r->mem);
-	tables = find(r, "Responses", &s);
-	if (slice_present(tables) && s->kind == SHAPE_KIND_MAP) {
-		struct mp m = mp_open(tables);
-
-		for (uint32_t n = mp_map(&m); n > 0; n--) {
-			struct slice name = mp_str(&m), items = mp_skip(&m);
-
-			if (table == NULL || slice_eq(name, slice_str(table)))
-				return value_from(items, &r->mem);
-		}
-	}
-	return (struct dynax_value){ NULL, 0, NULL };
+	if (at.shape == NULL)
+		at = find(r, "Responses");
+	if (is(at, SHAPE_KIND_MAP))
+		at = map_member(at, slice_str(table));
+	if (!is(at, SHAPE_KIND_LIST) || at.shape->element->kind != SHAPE_KIND_ITEM)
+		return (struct dynax_value){ NULL, 0, NULL };
+	return value_from(at.bytes, &r->mem);
 }
 
 /* A list of strings or items has the bytes of an L. */
-struct dynax_value dynax_result_list(struct dynax_result *r, const char *member)
+struct dynax_value dynax_result_list(struct dynax_result *r, const char *path)
 {
-	const struct shape *s = NULL;
-	struct slice v = find(r, member, &s);
+	struct part at = find(r, path), of;
 
-	if (!slice_present(v) || s->kind != SHAPE_KIND_LIST
-		|| (s->element->kind != SHAPE_KIND_STRING && s->element->kind != SHAPE_KIND_ENUM
-			&& s->element->kind != SHAPE_KIND_ITEM))
+	if (!is(at, SHAPE_KIND_LIST))
 		return (struct dynax_value){ NULL, 0, NULL };
-	return value_from(v, &r->mem);
+	of = (struct part){ at.shape->element, at.bytes };
+	if (!is(of, SHAPE_KIND_STRING) && !is(of, SHAPE_KIND_ENUM) && !is(of, SHAPE_KIND_ITEM))
+		return (struct dynax_value){ NULL, 0, NULL };
+	return value_from(at.bytes, &r->mem);
 }
 
-int64_t dynax_result_int(struct dynax_result *r, const char *member, int64_t otherwise)
+int64_t dynax_result_int(struct dynax_result *r, const char *path, int64_t otherwise)
 {
-	const struct shape *s = NULL;
-	struct slice v = find(r, member, &s);
-	struct mp m = mp_open(v);
+	struct part at = find(r, path);
+	struct mp m = mp_open(at.bytes);
 
-	if (!slice_present(v) || (s->kind != SHAPE_KIND_INT && s->kind != SHAPE_KIND_LONG))
-		return otherwise;
-	return mp_int(&m);
+	return is(at, SHAPE_KIND_INT) || is(at, SHAPE_KIND_LONG) ? mp_int(&m) : otherwise;
 }
 
-const char *dynax_result_str(struct dynax_result *r, const char *member, const char *otherwise)
+double dynax_result_double(struct dynax_result *r, const char *path, double otherwise)
 {
-	const struct shape *s = NULL;
-	struct slice v = find(r, member, &s), text;
-	struct mp m = mp_open(v);
+	struct part at = find(r, path);
+	struct mp m = mp_open(at.bytes);
 
-	if (!slice_present(v) || (s->kind != SHAPE_KIND_STRING && s->kind != SHAPE_KIND_ENUM))
+	return is(at, SHAPE_KIND_DOUBLE) || is(at, SHAPE_KIND_TIMESTAMP) ? mp_double(&m) : otherwise;
+}
+
+const char *dynax_result_str(struct dynax_result *r, const char *path, const char *otherwise)
+{
+	struct part at = find(r, path);
+	struct mp m = mp_open(at.bytes);
+	struct slice text;
+
+	if (!is(at, SHAPE_KIND_STRING) && !is(at, SHAPE_KIND_ENUM))
 		return otherwise;
 	text = arena_copy(&r->mem.arena, mp_str(&m));
 	return slice_present(text) ? (const char *)text.p : otherwise;
@@ -245,8 +322,7 @@ const char *dynax_result_json(struct dynax_result *r)
 struct dynax_request *dynax_result_unprocessed(struct dynax_result *r)
 {
 	bool get = r != NULL && r->op == OP_BatchGetItem;
-	const struct shape *s = NULL;
-	struct slice left = find(r, get ? "UnprocessedKeys" : "UnprocessedItems", &s), copy;
+	struct slice left = find(r, get ? "UnprocessedKeys" : "UnprocessedItems").bytes, copy;
 	struct dynax_request *req;
 	struct mp m = mp_open(left);
 

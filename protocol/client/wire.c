@@ -134,6 +134,11 @@ void wire_close(struct wire *w)
 	free(slot);
 }
 
+const char *wire_late(const struct wire *w)
+{
+	return w->state == WIRE_CONNECTING ? "no connection in time" : "no greeting in time: is it the msgpack port of a dynaxd?";
+}
+
 /* ---- sending ---- */
 
 enum err wire_send(struct wire *w, struct exchange *x, enum frame_kind kind, uint8_t code, struct slice body,
@@ -198,6 +203,8 @@ static enum err write_some(struct wire *w, struct fault *f)
 
 /* ---- receiving ---- */
 
+#define NO_GREETING "no greeting in dynax's protocol: is it the msgpack port of a dynaxd?"
+
 static enum err greeted(struct wire *w, const struct frame *fr, struct fault *f)
 {
 	struct hello h;
@@ -208,7 +215,7 @@ static enum err greeted(struct wire *w, const struct frame *fr, struct fault *f)
 		return f->code;
 	}
 	if (fr->kind != FRAME_HELLO || !frame_read_hello(fr, &h))
-		return fault_set(f, ERR_FRAME, "the peer does not greet as a dynax server does");
+		return fault_set(f, ERR_FRAME, NO_GREETING);
 	if (h.version != FRAME_VERSION)
 		return fault_set(f, MSG_FRAME_VERSION, (unsigned)h.version, (unsigned)FRAME_VERSION);
 	if (h.max_frame != 0 && h.max_frame < w->peer_max)
@@ -264,7 +271,12 @@ static enum err take_all(struct wire *w, struct fault *f)
 
 	w->in_need = FRAME_HEADER;
 	while (e == ERR_OK && (st = frame_next(&rest, FRAME_MAX, &fr, &w->in_need)) != FRAME_NEED_MORE)
-		e = st == FRAME_READY ? take(w, &fr, f) : fault_set(f, MSG_FRAME_BAD);
+		if (st == FRAME_READY)
+			e = take(w, &fr, f);
+		else if (w->state == WIRE_GREETING)
+			e = fault_set(f, ERR_FRAME, NO_GREETING);
+		else
+			e = fault_set(f, MSG_FRAME_BAD);
 	w->in_at = w->in.n - rest.n;
 	if (rest.n == 0) {
 		shrink(&w->in);

@@ -52,6 +52,9 @@ enum err wire_connect(struct wire *w, const struct sockaddr *to, socklen_t len, 
 /* End the connection; exchanges under way end with NULL. */
 void wire_close(struct wire *w);
 
+/* What a wire waits for that is not READY, in words, for who waits no longer. */
+const char *wire_late(const struct wire *w);
+
 /* Queue a frame; x ends later. The wire is not CLOSED. ERR_REQUEST_TOO_LARGE, ERR_NO_MEMORY: nothing was queued. */
 enum err wire_send(struct wire *w, struct exchange *x, enum frame_kind kind, uint8_t code, struct slice body,
 	uint32_t deadline_ms, struct fault *f) __attribute__((warn_unused_result));

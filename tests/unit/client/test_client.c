@@ -1,5 +1,6 @@
 /* The blocking client against a server that behaves, and against ones that do not. */
 #include "protocol/client/dynax.h"
+#include "protocol/json.h"
 #include "protocol/value.h"
 #include "tests/unit/client/fake.h"
 
@@ -194,6 +195,7 @@ Test(client, nobody_listens)
 	cr_assert_eq(dynax_result_code(r), DYNAX_E_NETWORK);
 	cr_assert(dynax_result_retryable(r));
 	cr_assert_str_eq(dynax_result_type(r), "NetworkError");
+	cr_assert_str_eq(dynax_result_message(r), "127.0.0.1:1: connect: Connection refused");
 	cr_assert_lt(seconds() - t, 2.0);
 	dynax_result_free(&r);
 }
@@ -341,6 +343,102 @@ Test(client, errors_are_typed_and_carry_the_item)
 	dynax_result_free(&r);
 }
 
+/* The answer, or the error's further members, that a test wants: JSON of a shape. */
+static struct { enum err code; const struct shape *shape; const char *json; } wanted;
+
+static bool serves_wanted(struct fake_conn *c, const struct frame *fr)
+{
+	struct json_reader *reader = json_reader_new();
+	struct arena a;
+	struct fault f;
+	struct buf b;
+
+	buf_init(&b);
+	arena_init(&a, 256);
+	fault_init(&f, &a);
+	if (json_read(reader, wanted.shape, slice_str(wanted.json), &a, &b, &f) != ERR_OK)
+		abort();
+	if (wanted.code != ERR_OK) {
+		fake_error(c, fr, wanted.code, "refused", buf_slice(&b));
+	} else {
+		size_t at = frame_begin(&c->out, FRAME_ANSWER, 0, fr->id);
+
+		buf_put_slice(&c->out, buf_slice(&b));
+		frame_end(&c->out, at);
+	}
+	buf_release(&b);
+	arena_release(&a);
+	json_reader_free(&reader);
+	return true;
+}
+
+static struct dynax_result *answered(const char *op, enum err code, const struct shape *shape, const char *json)
+{
+	wanted.code = code;
+	wanted.shape = shape;
+	wanted.json = json;
+	return dynax_call(db, op, "{}");
+}
+
+Test(client, parts_of_an_answer_are_read_by_path)
+{
+	struct dynax_result *r;
+
+	fake.serve = serves_wanted;
+	start(NULL);
+	r = answered("TransactGetItems", ERR_OK, &shape_TransactGetItemsOutput,
+		"{\"Responses\":[{},{\"Item\":{\"pk\":{\"S\":\"a\"}}}],\"ConsumedCapacity\":[{\"TableName\":\"t\",\"CapacityUnits\":2.5}]}");
+	cr_assert(dynax_ok(r), "%s", dynax_result_message(r));
+	cr_assert_eq(dynax_result_count(r, "Responses"), 2u);
+	cr_assert_str_eq(dynax_str(dynax_result_value(r, "Responses[1].Item"), "pk", ""), "a");
+	cr_assert_eq(dynax_result_double(r, "ConsumedCapacity[0].CapacityUnits", 0), 2.5);
+	cr_assert_str_eq(dynax_result_str(r, "ConsumedCapacity[0].TableName", ""), "t");
+	static const char *const none[] = { "", "Responses[0].Item", "Responses[2].Item", "Responses[1]", "Responses.Item", "Responses[x]",
+		"Responses[", "Responses[1].Item.pk", "Item", "[0]", ".", "Responses[1].", "Responses[18446744073709551617].Item" };
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		cr_assert_eq(dynax_type(dynax_result_value(r, none[i])), DYNAX_TYPE_ABSENT, "%s", none[i]);
+	cr_assert_eq(dynax_type(dynax_result_items(r, NULL)), DYNAX_TYPE_ABSENT);
+	cr_assert_eq(dynax_result_int(r, "ConsumedCapacity[0].CapacityUnits", -1), -1);
+	dynax_result_free(&r);
+
+	r = answered("DescribeTable", ERR_OK, &shape_DescribeTableOutput, "{\"Table\":{\"TableStatus\":\"ACTIVE\",\"ItemCount\":7}}");
+	cr_assert_str_eq(dynax_result_str(r, "Table.TableStatus", ""), "ACTIVE");
+	cr_assert_eq(dynax_result_int(r, "Table.ItemCount", 0), 7);
+	dynax_result_free(&r);
+
+	r = answered("BatchGetItem", ERR_OK, &shape_BatchGetItemOutput,
+		"{\"Responses\":{\"one\":[{\"pk\":{\"S\":\"a\"}}],\"two\":[{\"pk\":{\"S\":\"b\"}},{\"pk\":{\"S\":\"c\"}}]}}");
+	cr_assert_eq(dynax_count(dynax_result_items(r, NULL)), 1u);
+	cr_assert_eq(dynax_count(dynax_result_items(r, "two")), 2u);
+	cr_assert_str_eq(dynax_str(dynax_result_value(r, "Responses.two[1]"), "pk", ""), "c");
+	cr_assert_eq(dynax_type(dynax_result_items(r, "three")), DYNAX_TYPE_ABSENT);
+	dynax_result_free(&r);
+}
+
+Test(client, the_members_of_an_error_are_read_by_path)
+{
+	struct dynax_result *r;
+
+	fake.serve = serves_wanted;
+	start(NULL);
+	r = answered("TransactWriteItems", ERR_TRANSACTION_CANCELED, &shape_TransactionCanceledException,
+		"{\"CancellationReasons\":[{\"Code\":\"None\"},{\"Code\":\"ConditionalCheckFailed\",\"Message\":\"no\","
+		"\"Item\":{\"pk\":{\"S\":\"a\"}}}]}");
+	cr_assert_eq(dynax_result_code(r), DYNAX_E_TRANSACTION_CANCELED);
+	cr_assert_eq(dynax_result_count(r, "CancellationReasons"), 2u);
+	cr_assert_str_eq(dynax_result_str(r, "CancellationReasons[0].Code", ""), "None");
+	cr_assert_str_eq(dynax_result_str(r, "CancellationReasons[1].Message", ""), "no");
+	cr_assert_str_eq(dynax_str(dynax_result_value(r, "CancellationReasons[1].Item"), "pk", ""), "a");
+	dynax_result_free(&r);
+	/* Of a kind that goes with another error: the error stays. */
+	r = answered("PutItem", ERR_CONDITION_FAILED, &shape_TransactionCanceledException, "{\"CancellationReasons\":[{\"Code\":\"x\"}]}");
+	cr_assert_eq(dynax_result_code(r), DYNAX_E_CONDITION_FAILED);
+	cr_assert_eq(dynax_type(dynax_result_item(r)), DYNAX_TYPE_ABSENT);
+	cr_assert_null(strstr(dynax_result_json(r), "Cancellation"));
+	dynax_result_free(&r);
+}
+
 static bool talks_nonsense(struct fake_conn *c, const struct frame *fr)
 {
 	size_t at = frame_begin(&c->out, FRAME_ANSWER, 0, fr->id);
@@ -407,6 +505,7 @@ Test(client, a_request_longer_than_the_server_takes)
 Test(client, mistakes_of_the_caller_send_nothing)
 {
 	struct dynax_request *req = dynax_request_new("GetItem", "t");
+	struct dynax_result *r;
 
 	start(NULL);
 	dynax_request_set_int(req, "Limit", 1);
@@ -421,7 +520,16 @@ Test(client, mistakes_of_the_caller_send_nothing)
 	dynax_request_free(&req);
 	dynax_item_set_number(key, "n", "x");
 	expect(dynax_get_item(db, "t", key), DYNAX_E_USAGE);
-	expect(dynax_call(db, "ListTables", "{"), DYNAX_E_USAGE);
+	r = dynax_call(db, "ListTables", "{");
+	cr_assert_eq(dynax_result_code(r), DYNAX_E_USAGE);
+	cr_assert_str_eq(dynax_result_message(r), "this is not JSON");
+	dynax_result_free(&r);
+	req = dynax_request_new("Scan", "t");
+	dynax_request_set_int(req, "Limit", INT64_C(1) << 31);
+	r = dynax_run(db, req);
+	cr_assert_str_eq(dynax_result_message(r), "Limit: more than 32 bits");
+	dynax_result_free(&r);
+	dynax_request_free(&req);
 	expect(dynax_get_item(db, "t", NULL), DYNAX_E_USAGE);
 	cr_assert_eq(fake.requests, 0u);
 }
