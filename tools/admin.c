@@ -1,47 +1,46 @@
 /* admin - commands that ask the daemon's admin port, by HTTP/1.0: one request, and the answer ends the connection. */
 #include "tools/cli.h"
 
-#include <netdb.h>
+#include "protocol/client/endpoint.h"
+
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { HOST_MAX = 256, TIMEOUT_MS = 5000, PATH_MAX_BYTES = 1024 };
+enum { TIMEOUT_MS = 5000, PATH_MAX_BYTES = 1024 };
+#define ADMIN_PORT "8112"
 
-static int try_connect(const struct addrinfo *a, unsigned timeout_ms)
+static int try_connect(const struct sockaddr *to, socklen_t len, unsigned timeout_ms)
 {
 	struct timeval limit = { .tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000 };
-	int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
+	int saved, fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+	if (connect(fd, to, len) == 0)
 		return fd;
+	saved = errno == EINPROGRESS ? ETIMEDOUT : errno; /* SO_SNDTIMEO has passed */
 	close(fd);
+	errno = saved;
 	return -1;
 }
 
-static int connect_to(const char *address, unsigned timeout_ms)
+/* -1 and errno, or errno 0 with f set: the address is none, or its host is not known. */
+static int connect_to(const char *address, unsigned timeout_ms, struct fault *f)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found = NULL;
-	const char *colon = strrchr(address, ':');
-	char host[HOST_MAX];
+	struct addresses found;
+	struct endpoint e;
 	int fd = -1;
 
-	if (colon == NULL || (size_t)(colon - address) >= sizeof(host))
+	errno = 0;
+	if (endpoint_parse(&e, address, ADMIN_PORT, f) != ERR_OK || endpoint_resolve(&e, &found, f) != ERR_OK)
 		return -1;
-	memcpy(host, address, (size_t)(colon - address));
-	host[colon - address] = '\0';
-	if (getaddrinfo(host, colon + 1, &hints, &found) != 0)
-		return -1;
-	for (const struct addrinfo *a = found; a != NULL && fd < 0; a = a->ai_next)
-		fd = try_connect(a, timeout_ms);
-	freeaddrinfo(found);
+	for (unsigned i = 0; i < found.n && fd < 0; i++)
+		fd = try_connect((const struct sockaddr *)&found.at[i], found.len[i], timeout_ms);
 	return fd;
 }
 
@@ -63,21 +62,12 @@ static enum cli_exit print_answer(const char *answer)
 	return CLI_OK;
 }
 
-static enum cli_exit ask(const struct cli *c, const char *method, const char *path)
+/* Send the request, and print what comes back. */
+static enum cli_exit exchange(FILE *f, const char *address, const char *method, const char *path)
 {
-	const char *address = c->admin != NULL ? c->admin : "127.0.0.1:8112";
-	unsigned timeout_ms = c->timeout_ms != 0 ? c->timeout_ms : TIMEOUT_MS;
-	int fd = connect_to(address, timeout_ms);
-	FILE *f = fd >= 0 ? fdopen(fd, "r+") : NULL;
 	enum cli_exit code = CLI_UNREACHABLE;
 	char *answer = NULL;
 
-	if (f == NULL) {
-		fprintf(stderr, "dynax: cannot reach %s\n", address);
-		if (fd >= 0)
-			close(fd);
-		return CLI_UNREACHABLE;
-	}
 	fprintf(f, "%s %s HTTP/1.0\r\nHost: %s\r\nContent-Length: 0\r\n\r\n", method, path, address);
 	if (fflush(f) == 0)
 		answer = cli_read(f);
@@ -86,8 +76,33 @@ static enum cli_exit ask(const struct cli *c, const char *method, const char *pa
 	else
 		fprintf(stderr, "dynax: no answer from %s\n", address);
 	free(answer);
-	fclose(f);
 	return code;
+}
+
+static enum cli_exit ask(const struct cli *c, const char *method, const char *path)
+{
+	const char *address = c->admin != NULL ? c->admin : ENDPOINT_DEFAULT_HOST ":" ADMIN_PORT;
+	enum cli_exit code = CLI_UNREACHABLE;
+	struct arena scratch;
+	struct fault fault;
+	FILE *f = NULL;
+	int fd;
+
+	arena_init(&scratch, 256);
+	fault_init(&fault, &scratch);
+	fd = connect_to(address, c->timeout_ms != 0 ? c->timeout_ms : TIMEOUT_MS, &fault);
+	if (fd >= 0)
+		f = fdopen(fd, "r+");
+	if (f != NULL) {
+		code = exchange(f, address, method, path);
+		fclose(f);
+	} else {
+		fprintf(stderr, "dynax: cannot reach %s: %s\n", address, fault.text != NULL ? fault.text : strerror(errno));
+		if (fd >= 0)
+			close(fd);
+	}
+	arena_release(&scratch);
+	return fault.code == ERR_USAGE ? CLI_USAGE : code;
 }
 
 /* Append to a path, if it needs no escapes; false, with a message, otherwise. */
@@ -119,10 +134,8 @@ enum cli_exit cmd_autoscaling(struct cli *c)
 		return CLI_USAGE;
 	for (unsigned i = 0; i < c->gives; i++) {
 		const struct cli_option *o = c->given[i].option;
-		bool index = o->member != NULL && strcmp(o->member, "IndexName") == 0;
+		bool index = o->kind != CLI_SCALING;
 
-		if (!index && o->kind != CLI_SCALING)
-			return cli_usage("%s has no place here", o->name);
 		set |= !index;
 		if (!append(path, index ? "index" : o->member, c->given[i].value != NULL ? c->given[i].value : o->name + 2))
 			return CLI_USAGE;
@@ -134,7 +147,7 @@ enum cli_exit cmd_index_delay(struct cli *c)
 {
 	char path[PATH_MAX_BYTES] = "/index-delay";
 
-	if (c->args != 0 && !append(path, "ms", c->arg[0]))
-		return CLI_USAGE;
+	if (c->args != 0 && (c->arg[0][strspn(c->arg[0], "0123456789")] != '\0' || !append(path, "ms", c->arg[0])))
+		return cli_usage("'%s' is not a number of milliseconds", c->arg[0]);
 	return ask(c, c->args != 0 ? "POST" : "GET", path);
 }

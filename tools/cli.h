@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "protocol/client/dynax.h"
+#include "protocol/op.h"
 
 enum cli_exit {
 	CLI_OK,
@@ -32,7 +33,7 @@ struct cli {
 	const struct cli_command *command;
 	const char **arg;            /* what follows the command */
 	unsigned args;
-	struct cli_given *given;     /* options that belong to the request */
+	struct cli_given *given;     /* options of the command */
 	unsigned gives;
 	struct dynax_client *client;
 };
@@ -57,6 +58,7 @@ struct cli_command {
 	const char *name, *usage, *help;
 	unsigned min_args, max_args;
 	enum cli_exit (*run)(struct cli *c);
+	enum op op;          /* of items: the operation whose members the options set; OP_COUNT if it takes none */
 };
 
 /* Say what is wrong; returns CLI_USAGE. */

@@ -11,7 +11,11 @@ static void print_item(const struct cli *c, struct dynax_value v)
 {
 	const char *text = c->plain ? dynax_plain_json(v) : dynax_json(v);
 
-	puts(text != NULL ? text : "");
+	if (text == NULL) {
+		fputs("dynax: out of memory\n", stderr);
+		exit(CLI_REFUSED);
+	}
+	puts(text);
 }
 
 /* Run a request of an operation on table arg[0], with the options given and, in `member`, the item of arg[1..]; r is the
@@ -90,30 +94,41 @@ static bool given(const struct cli *c, const char *member)
 	return false;
 }
 
-/* Print every item, one a line; with --limit one page, and where it ended on stderr. */
-static enum cli_exit print_all(struct cli *c, const struct dynax_request *req)
+/* --limit: one page, and on stderr where it ended. */
+static enum cli_exit print_page(struct cli *c, const struct dynax_request *req)
+{
+	struct dynax_result *r = dynax_run(c->client, req);
+	struct dynax_cursor items = dynax_each(dynax_result_items(r, NULL));
+	enum cli_exit code = dynax_ok(r) ? CLI_OK : cli_failed(r);
+	struct dynax_value last = dynax_result_last_key(r);
+
+	while (dynax_next(&items))
+		print_item(c, items.value);
+	if (dynax_type(last) == DYNAX_TYPE_M)
+		fprintf(stderr, "dynax: more with --after '%s'\n", dynax_json(last));
+	dynax_result_free(&r);
+	return code;
+}
+
+static enum cli_exit print_pages(struct cli *c, const struct dynax_request *req)
 {
 	struct dynax_pager *p = dynax_pager_new(c->client, req);
-	bool one_page = given(c, "Limit") && !c->all;
 	enum cli_exit code = CLI_OK;
-	struct dynax_value item, last;
-	int64_t left = INT64_MAX;
+	struct dynax_value item;
 
 	if (p == NULL)
 		return cli_failed(NULL);
-	while (left > 0 && dynax_pager_next(p, &item)) {
-		if (one_page && left == INT64_MAX)
-			left = dynax_result_int(dynax_pager_result(p), "Count", INT64_MAX);
+	while (dynax_pager_next(p, &item))
 		print_item(c, item);
-		left--;
-	}
 	if (!dynax_ok(dynax_pager_result(p)))
 		code = cli_failed(dynax_pager_result(p));
-	last = dynax_result_last_key(dynax_pager_result(p));
-	if (code == CLI_OK && one_page && dynax_type(last) == DYNAX_TYPE_M)
-		fprintf(stderr, "dynax: more with --after '%s'\n", dynax_json(last));
 	dynax_pager_free(&p);
 	return code;
+}
+
+static enum cli_exit print_items(struct cli *c, const struct dynax_request *req)
+{
+	return given(c, "Limit") && !c->all ? print_page(c, req) : print_pages(c, req);
 }
 
 /* Add "NAME = :kN" or "begins_with(NAME, :kN)" for one argument NAME=text, NAME:=json or NAME^=prefix. */
@@ -155,7 +170,7 @@ enum cli_exit cmd_query(struct cli *c)
 	if (ok && expr[0] != '\0')
 		dynax_request_set_str(req, "KeyConditionExpression", expr);
 	if (ok && cli_apply(c, req))
-		code = print_all(c, req);
+		code = print_items(c, req);
 	else if (c->args > 3)
 		cli_usage("a key has a partition and a sort attribute, no more");
 	dynax_request_free(&req);
@@ -168,7 +183,7 @@ enum cli_exit cmd_scan(struct cli *c)
 	enum cli_exit code = CLI_USAGE;
 
 	if (req != NULL && cli_apply(c, req))
-		code = print_all(c, req);
+		code = print_items(c, req);
 	dynax_request_free(&req);
 	return code;
 }
@@ -229,16 +244,22 @@ enum cli_exit cmd_batch_get(struct cli *c)
 	return code;
 }
 
-static enum cli_exit write_batch(struct cli *c, struct dynax_item **item, unsigned n, bool delete)
+/* Write n items and free them; *n is 0 then. */
+static enum cli_exit write_batch(struct cli *c, struct dynax_item **item, unsigned *n, bool delete, unsigned *total)
 {
 	const struct dynax_item *const *items = (const struct dynax_item *const *)item;
-	struct dynax_result *r = delete ? dynax_batch_write(c->client, c->arg[0], NULL, 0, items, n)
-		: dynax_batch_write(c->client, c->arg[0], items, n, NULL, 0);
-	enum cli_exit code = finish_batch(c, &r, NULL);
+	struct dynax_result *r;
+	enum cli_exit code;
 
+	if (*n == 0)
+		return CLI_OK;
+	r = delete ? dynax_batch_write(c->client, c->arg[0], NULL, 0, items, *n)
+		: dynax_batch_write(c->client, c->arg[0], items, *n, NULL, 0);
+	code = finish_batch(c, &r, NULL);
 	dynax_result_free(&r);
-	for (unsigned i = 0; i < n; i++)
-		dynax_item_free(&item[i]);
+	*total += code == CLI_OK ? *n : 0;
+	while (*n > 0)
+		dynax_item_free(&item[--*n]);
 	return code;
 }
 
@@ -247,36 +268,35 @@ enum cli_exit cmd_batch_write(struct cli *c)
 	bool delete = c->args > 1 && strcmp(c->arg[1], "delete") == 0;
 	struct dynax_item *item[BATCH_WRITE_MAX];
 	enum cli_exit code = CLI_OK;
-	unsigned n = 0, total = 0;
+	unsigned n = 0, total = 0, number;
 	char *line = NULL;
 	size_t room = 0;
 
 	if (c->args > 1 && !delete && strcmp(c->arg[1], "put") != 0)
 		return cli_usage("'%s' is neither put nor delete", c->arg[1]);
-	while (code == CLI_OK && getline(&line, &room, stdin) > 0) {
+	for (number = 1; code == CLI_OK && getline(&line, &room, stdin) > 0; number++) {
 		line[strcspn(line, "\r\n")] = '\0';
 		if (line[strspn(line, " \t")] == '\0')
 			continue;
 		item[n] = c->plain && line[0] == '{' ? attrs_plain(line) : attrs_key(line);
 		if (item[n] == NULL) {
+			fprintf(stderr, "dynax: line %u of standard input cannot be read\n", number);
 			code = CLI_USAGE;
 			break;
 		}
-		total++;
-		if (++n == BATCH_WRITE_MAX) {
-			code = write_batch(c, item, n, delete);
-			n = 0;
-		}
+		if (++n == BATCH_WRITE_MAX)
+			code = write_batch(c, item, &n, delete, &total);
 	}
 	free(line);
-	if (code == CLI_OK && n > 0) {
-		code = write_batch(c, item, n, delete);
-		n = 0;
+	if (code == CLI_OK && ferror(stdin)) {
+		perror("dynax: standard input");
+		code = CLI_USAGE;
 	}
+	if (code == CLI_OK)
+		code = write_batch(c, item, &n, delete, &total);
 	while (n > 0)
 		dynax_item_free(&item[--n]);
-	if (code == CLI_OK)
-		fprintf(stderr, "dynax: %u items %s\n", total, delete ? "deleted" : "written");
+	fprintf(stderr, "dynax: %u items %s\n", total, delete ? "deleted" : "written");
 	return code;
 }
 

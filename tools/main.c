@@ -1,7 +1,7 @@
 /* dynax - the command line: `dynax get shop PK=CUSTOMER#42 SK=PROFILE`.
  *
- * Commands and options are tables. An option of a request names the member that it sets, so that whether it makes sense
- * for a command is the library's knowledge, not repeated here. */
+ * Commands and options are tables. An option of a request names the member that it sets, so that the operation's shape says
+ * whether it makes sense for a command, and which options a command's help lists. */
 #include "tools/cli.h"
 
 #include "bench/load/load.h"
@@ -13,9 +13,9 @@
 
 static const struct cli_option options[] = {
 	{ "--endpoint", "HOST:PORT", CLI_ENDPOINT, NULL, "where dynaxd listens (default 127.0.0.1:8111, or $DYNAX_ENDPOINT)" },
-	{ "--admin", "HOST:PORT", CLI_ADMIN, NULL, "its admin port (default 127.0.0.1:8112)" },
+	{ "--admin", "HOST:PORT", CLI_ADMIN, NULL, "its admin port (default 127.0.0.1:8112, or $DYNAX_ADMIN)" },
 	{ "--timeout", "MS", CLI_TIMEOUT, NULL, "time limit of a request (default 5000)" },
-	{ "--plain", NULL, CLI_PLAIN, NULL, "print items as plain JSON instead of DynamoDB's" },
+	{ "--plain", NULL, CLI_PLAIN, NULL, "items as plain JSON instead of DynamoDB's" },
 	{ "--help", NULL, CLI_HELP, NULL, "this text" },
 	{ "--consistent", NULL, CLI_TRUE, "ConsistentRead", "read consistently" },
 	{ "--projection", "EXPR", CLI_STR, "ProjectionExpression", "the attributes wanted" },
@@ -24,7 +24,7 @@ static const struct cli_option options[] = {
 	{ "--return", "WHAT", CLI_STR, "ReturnValues", "ALL_OLD, ALL_NEW, UPDATED_OLD, UPDATED_NEW" },
 	{ "--where", "EXPR", CLI_STR, "KeyConditionExpression", "the key condition in full" },
 	{ "--filter", "EXPR", CLI_STR, "FilterExpression", "which of the items read" },
-	{ "--index", "NAME", CLI_STR, "IndexName", "read this index" },
+	{ "--index", "NAME", CLI_STR, "IndexName", "of this index, not of the table" },
 	{ "--limit", "N", CLI_INT, "Limit", "read N items, one page" },
 	{ "--after", "JSON", CLI_JSON, "ExclusiveStartKey", "begin behind this key" },
 	{ "--reverse", NULL, CLI_FALSE, "ScanIndexForward", "last sort key first" },
@@ -44,42 +44,98 @@ static const struct cli_option options[] = {
 enum { OPTIONS = sizeof(options) / sizeof(options[0]), MANY = 1 << 16 };
 
 static const struct cli_command commands[] = {
-	{ "get", "TABLE KEY...", "one item by its key", 2, MANY, cmd_get },
-	{ "put", "TABLE ATTR...", "store an item", 2, MANY, cmd_put },
-	{ "update", "TABLE KEY... --expr EXPR", "change attributes of an item", 2, MANY, cmd_update },
-	{ "delete", "TABLE KEY...", "delete an item", 2, MANY, cmd_delete },
-	{ "query", "TABLE KEY... [NAME^=PREFIX]", "items under one partition key, in order", 1, MANY, cmd_query },
-	{ "scan", "TABLE", "all items", 1, 1, cmd_scan },
-	{ "batch-get", "TABLE KEY,KEY...", "many items by their keys, each PK=a,SK=b", 2, MANY, cmd_batch_get },
+	{ "get", "TABLE KEY...", "one item by its key", 2, MANY, cmd_get, OP_GetItem },
+	{ "put", "TABLE ATTR...", "store an item", 2, MANY, cmd_put, OP_PutItem },
+	{ "update", "TABLE KEY... --expr EXPR", "change attributes of an item", 2, MANY, cmd_update, OP_UpdateItem },
+	{ "delete", "TABLE KEY...", "delete an item", 2, MANY, cmd_delete, OP_DeleteItem },
+	{ "query", "TABLE KEY... [NAME^=PREFIX]", "items under one partition key, in order", 1, MANY, cmd_query, OP_Query },
+	{ "scan", "TABLE", "all items", 1, 1, cmd_scan, OP_Scan },
+	{ "batch-get", "TABLE KEY,KEY...", "many items by their keys, each PK=a,SK=b", 2, MANY, cmd_batch_get, OP_BatchGetItem },
 	{ "batch-write", "TABLE [put|delete]", "store items (or delete keys) from standard input, one a line", 1, 2,
-		cmd_batch_write },
-	{ "create-table", "TABLE PARTITION[:T] [SORT[:T]]", "T is S (default), N or B", 2, 3, cmd_create_table },
-	{ "describe-table", "TABLE", "what a table is like", 1, 1, cmd_describe_table },
-	{ "list-tables", "", "all tables", 0, 0, cmd_list_tables },
-	{ "delete-table", "TABLE", "delete a table", 1, 1, cmd_delete_table },
-	{ "partitions", "TABLE", "how a table and its indexes are cut, as JSON", 1, 1, cmd_partitions },
-	{ "autoscaling", "TABLE [--read|--write ...]", "show or set what scales provisioned throughput", 1, 1, cmd_autoscaling },
-	{ "index-delay", "[MS]", "how much later global indexes follow their tables, or shall follow", 0, 1, cmd_index_delay },
-	{ "call", "OPERATION [JSON]", "any operation; JSON '-' reads standard input", 1, 2, cmd_call },
-	{ "ping", "", "is the server there?", 0, 0, cmd_ping },
+		cmd_batch_write, OP_BatchWriteItem },
+	{ "create-table", "TABLE PARTITION[:T] [SORT[:T]]", "T is S (default), N or B", 2, 3, cmd_create_table, OP_COUNT },
+	{ "describe-table", "TABLE", "what a table is like", 1, 1, cmd_describe_table, OP_COUNT },
+	{ "list-tables", "", "all tables", 0, 0, cmd_list_tables, OP_COUNT },
+	{ "delete-table", "TABLE", "delete a table", 1, 1, cmd_delete_table, OP_COUNT },
+	{ "partitions", "TABLE", "how a table and its indexes are cut, as JSON", 1, 1, cmd_partitions, OP_COUNT },
+	{ "autoscaling", "TABLE [--read|--write ...]", "show or set what scales provisioned throughput", 1, 1, cmd_autoscaling, OP_COUNT },
+	{ "index-delay", "[MS]", "how much later global indexes follow their tables, or shall follow", 0, 1, cmd_index_delay, OP_COUNT },
+	{ "call", "OPERATION [JSON]", "any operation; JSON '-' reads standard input", 1, 2, cmd_call, OP_COUNT },
+	{ "ping", "", "is the server there?", 0, 0, cmd_ping, OP_COUNT },
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
+static bool has_member(enum op op, const char *name)
+{
+	return op != OP_COUNT && shape_member_id(op_info[op].in, slice_str(name)) >= 0;
+}
+
+/* Does an option mean anything to a command? Which members an operation has, its shape knows. */
+static bool option_fits(const struct cli_option *o, const struct cli_command *of)
+{
+	bool scaling = of->run == cmd_autoscaling;
+
+	switch (o->kind) {
+	case CLI_STR:
+	case CLI_INT:
+	case CLI_TRUE:
+	case CLI_FALSE:
+	case CLI_JSON:
+		return has_member(of->op, o->member) || (scaling && strcmp(o->member, "IndexName") == 0);
+	case CLI_NAME:
+		return has_member(of->op, "ExpressionAttributeNames");
+	case CLI_VALUE:
+		return has_member(of->op, "ExpressionAttributeValues");
+	case CLI_SEGMENT:
+		return has_member(of->op, "Segment");
+	case CLI_ALL:
+		return has_member(of->op, "ExclusiveStartKey");
+	case CLI_PLAIN:
+		return of->op != OP_COUNT;
+	case CLI_SCALING:
+		return scaling;
+	case CLI_ENDPOINT:
+	case CLI_ADMIN:
+	case CLI_TIMEOUT:
+	case CLI_HELP:
+		break;
+	}
+	return true;
+}
+
+static void print_option(const struct cli_option *o)
+{
+	int n = printf("  %s %s", o->name, o->metavar != NULL ? o->metavar : "");
+
+	printf("%*s%s\n", n < 26 ? 26 - n : 1, "", o->help);
+}
+
+static const char attr_help[] = "KEY and ATTR: NAME=text, or NAME:=json for numbers, true, null, lists and objects; or one JSON argument\n";
+
+static void print_command_help(const struct cli_command *of)
+{
+	bool admin = of->run == cmd_partitions || of->run == cmd_autoscaling || of->run == cmd_index_delay;
+
+	printf("usage: dynax %s%s%s\n\n%s\n\n", of->name, *of->usage != '\0' ? " " : "", of->usage, of->help);
+	if (of->op != OP_COUNT && of->op != OP_Scan)
+		puts(attr_help);
+	for (unsigned i = 0; i < OPTIONS; i++)
+		if (option_fits(&options[i], of) && options[i].kind != (admin ? CLI_ENDPOINT : CLI_ADMIN))
+			print_option(&options[i]);
+}
+
 static void print_help(void)
 {
-	puts("usage: dynax [options] COMMAND ...\n");
+	puts("usage: dynax [options] COMMAND ...        dynax COMMAND --help: its options alone\n");
 	for (unsigned i = 0; i < COMMANDS; i++) {
 		int n = printf("  %s %s", commands[i].name, commands[i].usage);
 
 		printf("%*s%s\n", n < 46 ? 46 - n : 1, "", commands[i].help);
 	}
 	puts("  bench ...                                   load and measure a server; dynax bench --help\n");
-	puts("KEY and ATTR: NAME=text, or NAME:=json for numbers, true, null, lists and objects; or one JSON argument\n");
-	for (unsigned i = 0; i < OPTIONS; i++) {
-		int n = printf("  %s %s", options[i].name, options[i].metavar != NULL ? options[i].metavar : "");
-
-		printf("%*s%s\n", n < 26 ? 26 - n : 1, "", options[i].help);
-	}
+	puts(attr_help);
+	for (unsigned i = 0; i < OPTIONS; i++)
+		print_option(&options[i]);
 	puts("\nexit: 0 done, 1 no such item, 2 usage, 3 refused by the server, 4 no connection or no answer in time");
 }
 
@@ -178,8 +234,6 @@ static bool apply(struct dynax_request *req, const struct cli_option *o, const c
 		return attrs_set(dynax_request_values(req), value);
 	case CLI_SEGMENT:
 		return apply_segment(req, value);
-	case CLI_SCALING:
-		return cli_usage("%s is for autoscaling", o->name) == CLI_OK;
 	default:
 		return true;
 	}
@@ -225,16 +279,12 @@ static bool take_option(struct cli *c, const struct cli_option *o, const char *v
 		return true;
 	case CLI_TIMEOUT:
 		return take_timeout(c, value);
-	case CLI_PLAIN:
-		c->plain = true;
-		return true;
-	case CLI_ALL:
-		c->all = true;
-		return true;
 	case CLI_HELP:
 		c->help = true;
 		return true;
 	default:
+		c->plain |= o->kind == CLI_PLAIN;
+		c->all |= o->kind == CLI_ALL;
 		c->given[c->gives++] = (struct cli_given){ o, value };
 		return true;
 	}
@@ -246,41 +296,53 @@ static bool take_arg(struct cli *c, const char *arg)
 		c->arg[c->args++] = arg;
 		return true;
 	}
+	if (strcmp(arg, "help") == 0) {
+		c->help = true;
+		return true;
+	}
 	for (unsigned i = 0; i < COMMANDS; i++)
 		if (strcmp(commands[i].name, arg) == 0)
 			c->command = &commands[i];
 	return c->command != NULL ? true : cli_usage("there is no command '%s'", arg) == CLI_OK;
 }
 
+/* One option off argv[*i], with its value. */
+static bool parse_option(struct cli *c, int argc, char **argv, int *i)
+{
+	const char *arg = argv[*i], *value = NULL;
+	size_t n = strcspn(arg, "=");
+	const struct cli_option *o = find_option(arg, n);
+
+	if (o == NULL)
+		return cli_usage("there is no option '%s'", arg) == CLI_OK;
+	if (o->metavar == NULL && arg[n] == '=')
+		return cli_usage("%s takes no value", o->name) == CLI_OK;
+	if (o->metavar != NULL)
+		value = arg[n] == '=' ? arg + n + 1 : *i + 1 < argc ? argv[++*i] : NULL;
+	if (o->metavar != NULL && value == NULL)
+		return cli_usage("%s needs a value: %s", o->name, o->metavar) == CLI_OK;
+	return take_option(c, o, value);
+}
+
 /* Options may stand anywhere, as "--limit 5" or "--limit=5"; "--" ends them. */
 static bool parse(struct cli *c, int argc, char **argv)
 {
-	bool only_args = false;
+	bool only_args = false, ok = true;
 
-	for (int i = 1; i < argc; i++) {
-		const char *arg = argv[i], *value = NULL;
-		const struct cli_option *o;
-		size_t n = strcspn(arg, "=");
-
-		if (only_args || strncmp(arg, "--", 2) != 0) {
-			if (!take_arg(c, arg))
-				return false;
-			continue;
-		}
-		only_args = arg[2] == '\0';
-		if (only_args)
-			continue;
-		o = find_option(arg, n);
-		if (o == NULL)
-			return cli_usage("there is no option '%s'", arg) == CLI_OK;
-		if (o->metavar != NULL)
-			value = arg[n] == '=' ? arg + n + 1 : i + 1 < argc ? argv[++i] : NULL;
-		if ((o->metavar != NULL) != (value != NULL) || (o->metavar == NULL && arg[n] == '='))
-			return cli_usage("%s takes %s", o->name, o->metavar != NULL ? o->metavar : "no value") == CLI_OK;
-		if (!take_option(c, o, value))
-			return false;
+	for (int i = 1; ok && i < argc; i++) {
+		if (only_args || (strncmp(argv[i], "--", 2) != 0 && strcmp(argv[i], "-h") != 0))
+			ok = take_arg(c, argv[i]);
+		else if (argv[i][1] == 'h')
+			c->help = true;
+		else if (argv[i][2] == '\0')
+			only_args = true;
+		else
+			ok = parse_option(c, argc, argv, &i);
 	}
-	return true;
+	for (unsigned i = 0; ok && c->command != NULL && i < c->gives; i++)
+		if (!option_fits(c->given[i].option, c->command))
+			ok = cli_usage("%s takes no %s", c->command->name, c->given[i].option->name) == CLI_OK;
+	return ok;
 }
 
 static enum cli_exit run(struct cli *c)
@@ -288,14 +350,16 @@ static enum cli_exit run(struct cli *c)
 	struct dynax_opts opts = { .timeout_ms = c->timeout_ms };
 	enum cli_exit code;
 
-	if (c->help) {
+	if (c->help && c->command != NULL)
+		print_command_help(c->command);
+	else if (c->help)
 		print_help();
+	if (c->help)
 		return CLI_OK;
-	}
 	if (c->command == NULL)
 		return cli_usage("a command is missing");
 	if (c->args < c->command->min_args || c->args > c->command->max_args)
-		return cli_usage("usage: dynax %s %s", c->command->name, c->command->usage);
+		return cli_usage("expected is: dynax %s %s", c->command->name, c->command->usage);
 	c->client = dynax_open(c->endpoint, &opts);
 	if (c->client == NULL)
 		return cli_failed(NULL);
@@ -310,7 +374,7 @@ static enum cli_exit run(struct cli *c)
 
 int main(int argc, char **argv)
 {
-	struct cli c = { .endpoint = getenv("DYNAX_ENDPOINT") };
+	struct cli c = { .endpoint = getenv("DYNAX_ENDPOINT"), .admin = getenv("DYNAX_ADMIN") };
 	enum cli_exit code = CLI_USAGE;
 
 	if (argc > 1 && strcmp(argv[1], "--version") == 0) {

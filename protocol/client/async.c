@@ -355,7 +355,7 @@ struct dynax_async *dynax_async_new(struct event_base *base, const char *endpoin
 	wire_init(&a->wire);
 	event_assign(&a->flush, base, -1, 0, on_flush, a);
 	evtimer_assign(&a->timer, base, on_timer, a);
-	a->bad_endpoint = endpoint_parse(&a->endpoint, endpoint, &a->fault) != ERR_OK
+	a->bad_endpoint = endpoint_parse(&a->endpoint, endpoint, ENDPOINT_DEFAULT_PORT, &a->fault) != ERR_OK
 		|| endpoint_resolve(&a->endpoint, &a->addresses, &a->fault) != ERR_OK;
 	return a;
 }

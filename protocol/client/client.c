@@ -75,7 +75,7 @@ struct dynax_client *dynax_open(const char *endpoint, const struct dynax_opts *o
 	c->opts = retry_opts(opts);
 	arena_init(&c->arena, 256);
 	fault_init(&c->mistake, &c->arena);
-	c->bad_endpoint = endpoint_parse(&c->endpoint, endpoint, &c->mistake) != ERR_OK;
+	c->bad_endpoint = endpoint_parse(&c->endpoint, endpoint, ENDPOINT_DEFAULT_PORT, &c->mistake) != ERR_OK;
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_mutex_init(&c->lock, NULL);
@@ -309,6 +309,16 @@ static void job_done(struct exchange *x, const struct frame *fr)
 		job_again(j, (enum err)dynax_result_code(r), r);
 }
 
+/* With the reason, if the last attempt came to nothing by itself. */
+static const char *late(struct batch *b)
+{
+	const char *text = NULL;
+
+	if (b->fault.code != ERR_OK && b->fault.text != NULL)
+		text = arena_printf(&b->arena, "no answer within the time limit: %s", b->fault.text);
+	return text != NULL ? text : "no answer within the time limit";
+}
+
 static void jobs_expire(struct batch *b, struct wire *w)
 {
 	uint64_t now = retry_now();
@@ -320,7 +330,7 @@ static void jobs_expire(struct batch *b, struct wire *w)
 			continue;
 		if (j->state == JOB_SENT)
 			wire_drop(w, &j->x);
-		job_end(j, result_of_fault(j->op, ERR_DEADLINE, "no answer within the time limit"));
+		job_end(j, result_of_fault(j->op, ERR_DEADLINE, late(b)));
 	}
 }
 

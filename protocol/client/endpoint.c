@@ -23,7 +23,7 @@ static bool set_port(struct endpoint *e, const char *text)
 		&& set(e->port, sizeof(e->port), text, strlen(text));
 }
 
-enum err endpoint_parse(struct endpoint *e, const char *text, struct fault *f)
+enum err endpoint_parse(struct endpoint *e, const char *text, const char *port, struct fault *f)
 {
 	const char *host, *colon;
 	size_t n;
@@ -44,7 +44,7 @@ enum err endpoint_parse(struct endpoint *e, const char *text, struct fault *f)
 		n = colon != NULL ? (size_t)(colon - text) : strlen(text);
 		ok = true;
 	}
-	ok = ok && set(e->host, sizeof(e->host), host, n) && set_port(e, colon != NULL ? colon + 1 : ENDPOINT_DEFAULT_PORT);
+	ok = ok && set(e->host, sizeof(e->host), host, n) && set_port(e, colon != NULL ? colon + 1 : port);
 	return ok ? ERR_OK : fault_set(f, ERR_USAGE, "'%s' is not an endpoint: HOST:PORT is expected", text);
 }
 

@@ -20,8 +20,8 @@ struct addresses {
 	unsigned n;
 };
 
-/* text may be NULL: the default. ERR_USAGE if it is not an endpoint. */
-enum err endpoint_parse(struct endpoint *e, const char *text, struct fault *f) __attribute__((warn_unused_result));
+/* text may be NULL: the default host; port: the one to use if text has none. ERR_USAGE if text is not an endpoint. */
+enum err endpoint_parse(struct endpoint *e, const char *text, const char *port, struct fault *f) __attribute__((warn_unused_result));
 /* Look the host up; blocks if it is a name. */
 enum err endpoint_resolve(const struct endpoint *e, struct addresses *out, struct fault *f)
 	__attribute__((warn_unused_result));

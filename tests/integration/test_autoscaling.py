@@ -94,7 +94,7 @@ def test_index_and_restart():
     (["tab", "--read", "--min", "1", "--max", "2", "--target", "91"], 3, "from 20 to 90 percent"),
     (["tab", "--read", "--min", "x", "--max", "2"], 3, "POST /autoscaling"),
     (["tab", "--read", "--min", "1", "--max", "2", "--index", "other"], 3, "does not have the specified index: other"),
-    (["tab", "--read", "--limit", "1"], 2, "--limit has no place here"),
+    (["tab", "--read", "--limit", "1"], 2, "autoscaling takes no --limit"),
     (["t b"], 2, "is no table"),
 ])
 def test_refused(refusing, args, code, text):
@@ -110,7 +110,7 @@ def refusing():
 
 def test_options_are_for_autoscaling(refusing):
     done = subprocess.run([DYNAX, "scan", "tab", "--off", "--endpoint", "%s:%d" % refusing.msgpack], capture_output=True, text=True)
-    assert done.returncode == 2 and "--off is for autoscaling" in done.stderr
+    assert done.returncode == 2 and "scan takes no --off" in done.stderr
 
 
 def test_on_demand_as_the_service_has_it():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -18,6 +19,7 @@ def run(dynax):
         done = subprocess.run([DYNAX, "--endpoint", endpoint, *args], input=stdin, capture_output=True, text=True, timeout=60)
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout if code == 0 else done.stderr
+    call.endpoint = endpoint
     return call
 
 
@@ -93,15 +95,67 @@ def test_any_operation(run):
     [], ["frob"], ["get", "shop"], ["get", "shop", "PK"], ["get", "shop", "PK:=x"], ["--frob", "ping"],
     ["get", "shop", "PK=a", "SK=b", "--limit", "3"], ["scan", "shop", "--limit", "x"], ["scan", "shop", "--segment", "1"],
     ["query", "shop", "PK=a", "SK=b", "X=c"], ["call", "Nothing"], ["call", "ListTables", "{"], ["scan", "shop", "--limit"],
-    ["--plain=1", "ping"], ["--timeout", "0", "ping"], ["put", "shop", '{"PK":"a"}'], ["create-table", "t"],
+    ["list-tables", "--plain"], ["batch-get", "shop", "PK=a", "--projection", "x"], ["scan", "shop", "--read"],
+    ["partitions", "shop", "--limit", "3"], ["index-delay", "soon"], ["index-delay", "1", "--admin", "a:b"],
+    ["scan", "shop", "--limit", "99999999999"], ["--plain=1", "ping"], ["--timeout", "0", "ping"], ["put", "shop", '{"PK":"a"}'], ["create-table", "t"],
 ])
 def test_usage(run, args):
     assert run(*args, code=2).startswith("dynax: ")
 
 
+def test_help_of_each_command():
+    def text(*args):
+        done = subprocess.run([DYNAX, *args], capture_output=True, text=True, timeout=30)
+        assert done.returncode == 0 and done.stderr == ""
+        return done.stdout
+    everything = text("--help")
+    assert text("help") == text("-h") == everything
+    commands = re.findall(r"^  ([a-z][a-z-]+) ", everything, re.M)
+    assert len(commands) > 15
+    for command in commands:
+        options = re.findall(r"^  (--[a-z-]+)", text(command, "--help"), re.M)
+        if command != "bench":
+            assert options and text("help", command) == text(command, "-h") == text(command, "--help")
+            assert set(options) < set(re.findall(r"^  (--[a-z-]+)", everything, re.M))
+    assert re.findall(r"^  (--[a-z-]+)", text("get", "--help"), re.M) == [
+        "--endpoint", "--timeout", "--plain", "--help", "--consistent", "--projection", "--name"]
+
+
+def test_a_page_is_one_page_whatever_a_filter_leaves(run):
+    run("create-table", "paged", "PK", "SK:N")
+    run("batch-write", "paged", stdin="".join("PK=a,SK:=%d\n" % n for n in range(20)))
+    limited = subprocess.run([DYNAX, "query", "paged", "PK=a", "--limit", "5", "--filter", "attribute_exists(x)"],
+                             capture_output=True, text=True, timeout=30, env={**os.environ, "DYNAX_ENDPOINT": run.endpoint})
+    assert (limited.returncode, limited.stdout) == (0, "")
+    assert limited.stderr == """dynax: more with --after '{"PK":{"S":"a"},"SK":{"N":"4"}}'\n"""
+    assert len(run("query", "paged", "PK=a", "--after", '{"PK":{"S":"a"},"SK":{"N":"4"}}').splitlines()) == 15
+    run("delete-table", "paged")
+
+
+def test_lines_that_cannot_be_read(run):
+    run("create-table", "lines", "PK")
+    said = run("batch-write", "lines", stdin="".join("PK=%d\n" % n for n in range(30)) + "\nbad\nPK=x\n", code=2)
+    assert "line 32 of standard input" in said and said.endswith("25 items written\n")
+    assert len(run("scan", "lines").splitlines()) == 25
+    directory = os.open("/tmp", os.O_RDONLY)
+    done = subprocess.run([DYNAX, "batch-write", "lines"], stdin=directory, capture_output=True, text=True, timeout=30,
+                          env={**os.environ, "DYNAX_ENDPOINT": run.endpoint})
+    os.close(directory)
+    assert done.returncode == 2 and "Is a directory" in done.stderr
+    run("delete-table", "lines")
+
+
 def test_nobody_there():
-    done = subprocess.run([DYNAX, "--endpoint", "127.0.0.1:1", "ping"], capture_output=True, text=True, timeout=30)
-    assert done.returncode == 4 and done.stderr.startswith("dynax: NetworkError: ")
+    for args in (["--endpoint", "127.0.0.1:1", "ping"], ["--admin", "[::1]:1", "index-delay"]):
+        done = subprocess.run([DYNAX, *args], capture_output=True, text=True, timeout=30)
+        assert done.returncode == 4 and args[1] + ": " in done.stderr and done.stderr.endswith(": Connection refused\n")
+
+
+def test_the_wrong_port(dynax):
+    for address in (dynax.http, dynax.admin):
+        done = subprocess.run([DYNAX, "--endpoint", "%s:%d" % address, "--timeout", "300", "ping"], capture_output=True, text=True,
+                              timeout=30)
+        assert done.returncode == 4 and "is it the msgpack port of a dynaxd?" in done.stderr
 
 
 @pytest.mark.parametrize("protocol,depth,more", [
