@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <xxhash.h>
 
 #include "protocol/messages.h"
 #include "protocol/mp.h"
@@ -10,7 +11,7 @@
 #include "store/store_int.h"
 #include "store/write_txn.h"
 
-enum { SEQUENCE_BYTES = 8, ROW_KEY = CATALOG_KEY_BYTES + SEQUENCE_BYTES, ROW_FIELDS = 4, SIDE_FIELDS = 4 };
+enum { SEQUENCE_BYTES = 8, ROW_KEY = CATALOG_KEY_BYTES + SEQUENCE_BYTES, ROW_FIELDS = 5, SIDE_FIELDS = 4 };
 
 struct backlog *backlog_new(void)
 {
@@ -64,11 +65,12 @@ static void read_side(struct mp *m, struct index_side *s)
 		s->key = SLICE_NONE;
 }
 
-static void row_encode(struct buf *b, uint64_t time_ms, const struct index_move *m)
+static void row_encode(struct buf *b, uint64_t time_ms, uint64_t item, const struct index_move *m)
 {
 	buf_clear(b);
 	mp_put_array(b, ROW_FIELDS);
 	mp_put_int(b, (int64_t)time_ms);
+	mp_put_int(b, (int64_t)item);
 	put_side(b, &m->before);
 	put_side(b, &m->after);
 	if (slice_present(m->value))
@@ -85,6 +87,7 @@ static enum err row_decode(struct slice key, struct slice bytes, struct backlog_
 		return fault_set(f, MSG_CATALOG_DAMAGED);
 	r->number = be_get(key.p + CATALOG_KEY_BYTES, SEQUENCE_BYTES);
 	r->time_ms = mp_uint(&m);
+	r->item = (uint64_t)mp_int(&m);
 	read_side(&m, &r->move.before);
 	read_side(&m, &r->move.after);
 	r->move.value = mp_skip(&m);
@@ -93,8 +96,23 @@ static enum err row_decode(struct slice key, struct slice bytes, struct backlog_
 
 /* ---- changing, on the writer ---- */
 
-/* Note how a backlog is before it is changed; false if memory is out, and then it must not be. */
-static bool mark(struct write_txn *t, struct backlog *b)
+static uint64_t *owed_at(struct backlog *b, uint64_t hash)
+{
+	return &b->owed[hash >> 56];
+}
+
+uint64_t backlog_owed(const struct backlog *b, uint64_t first_hash, uint64_t last_hash)
+{
+	uint64_t halves = 0;
+
+	for (uint64_t i = first_hash >> 56; i <= last_hash >> 56; i++)
+		halves += b->owed[i];
+	return halves;
+}
+
+/* A row comes (sign 1) or goes (-1): note how the backlog is before, and what it owes then. 0: its other facts change. False if
+ * memory is out, and then nothing may. */
+static bool mark(struct write_txn *t, struct backlog *b, const struct index_move *m, int sign)
 {
 	struct write_batch *batch = t->batch;
 
@@ -109,25 +127,36 @@ static bool mark(struct write_txn *t, struct backlog *b)
 		batch->mark = grown;
 		batch->mark_cap = cap;
 	}
-	batch->mark[batch->marks++] = (struct backlog_mark){ b, b->now };
+	struct backlog_mark *k = &batch->mark[batch->marks++];
+
+	*k = (struct backlog_mark){ .backlog = b, .before = b->now };
+	if (sign == 0)
+		return true;
+	k->owes[0].hash = m->before.hash;
+	k->owes[0].halves = (uint64_t)sign * m->before.cost;
+	k->owes[1].hash = m->after.hash;
+	k->owes[1].halves = (uint64_t)sign * m->after.cost;
+	for (unsigned i = 0; i < 2; i++)
+		*owed_at(b, k->owes[i].hash) += k->owes[i].halves;
+	b->now.cost += (uint64_t)sign * index_move_cost(m);
+	b->now.rows += (uint64_t)sign;
 	return true;
 }
 
-void backlog_append(struct write_txn *t, const struct table_index *x, const struct index_move *m, bool unpaid)
+void backlog_append(struct write_txn *t, const struct table_index *x, struct slice item_key, const struct index_move *m, bool unpaid)
 {
 	struct backlog_state *s = &x->backlog->now;
 	uint64_t now = store_now_ms(t->batch->store);
 	struct buf *row = &t->batch->row;
 	uint8_t key[ROW_KEY];
 
-	row_encode(row, now, m);
+	row_encode(row, now, XXH3_64bits(item_key.p, item_key.n), m);
 	t->failed |= row->failed;
-	if (t->failed || !mark(t, x->backlog))
+	if (t->failed || !mark(t, x->backlog, m, 1))
 		return;
 	if (s->first == s->next)
 		s->oldest_ms = now;
 	engine_put(t->batch->store->engine, row_key(x->id, s->next++, key), buf_slice(row));
-	s->cost += index_move_cost(m);
 	s->unpaid |= unpaid;
 }
 
@@ -150,23 +179,25 @@ static enum err find_oldest(struct engine *e, uint32_t index, struct backlog_sta
 }
 
 enum err backlog_remove(struct write_txn *t, const struct table_index *x, const struct backlog_row *row, unsigned n,
-	bool unpaid, struct fault *f)
+	uint64_t first, bool unpaid, struct fault *f)
 {
 	struct engine *e = t->batch->store->engine;
 	struct backlog_state *s = &x->backlog->now;
+	uint64_t was = s->first;
 	uint8_t key[ROW_KEY];
+	bool marked = mark(t, x->backlog, NULL, 0);
 
-	assert(n == 0 || row[0].number == s->first);
-	if (!mark(t, x->backlog))
+	for (unsigned i = 0; i < n && marked; i++) {
+		marked = mark(t, x->backlog, &row[i].move, -1);
+		engine_del(e, row_key(x->id, row[i].number, key));
+	}
+	if (!marked)
 		return ERR_OK; /* the commit refuses */
 	s->unpaid = unpaid;
-	for (unsigned i = 0; i < n; i++) {
-		engine_del(e, row_key(x->id, row[i].number, key));
-		s->cost -= index_move_cost(&row[i].move);
-	}
-	s->first += n;
+	s->first = first;
 	s->carried += n;
-	return n != 0 ? find_oldest(e, x->id, s, f) : ERR_OK;
+	assert((s->rows == 0) == (s->first == s->next));
+	return first != was ? find_oldest(e, x->id, s, f) : ERR_OK;
 }
 
 void backlog_drop(struct write_txn *t, const struct table_index *x)
@@ -185,6 +216,8 @@ void backlog_undo(struct write_batch *b, size_t keep)
 		const struct backlog_mark *m = &b->mark[--b->marks];
 
 		m->backlog->now = m->before;
+		for (unsigned i = 0; i < 2; i++)
+			*owed_at(m->backlog, m->owes[i].hash) -= m->owes[i].halves;
 	}
 }
 
@@ -198,6 +231,7 @@ static void show(struct backlog *b)
 {
 	atomic_store_explicit(&b->oldest_ms, b->now.oldest_ms, memory_order_relaxed);
 	atomic_store_explicit(&b->carried, b->now.carried, memory_order_relaxed);
+	atomic_store_explicit(&b->rows, b->now.rows, memory_order_relaxed);
 	atomic_store_explicit(&b->next, b->now.next, memory_order_release);
 	atomic_store_explicit(&b->first, b->now.first, memory_order_release);
 }
@@ -209,7 +243,8 @@ bool backlog_publish(struct write_batch *b)
 	for (size_t i = 0; i < b->marks; i++) {
 		struct backlog *x = b->mark[i].backlog;
 
-		woken |= published(&x->first) == published(&x->next) && !backlog_empty(x);
+		woken |= (published(&x->first) == published(&x->next) && !backlog_empty(x))
+			|| (x->now.unpaid && published(&x->next) != x->now.next);
 		show(x);
 	}
 	b->marks = 0;
@@ -223,6 +258,7 @@ struct backlog_state backlog_look(const struct backlog *b)
 	struct backlog_state s = { .first = atomic_load_explicit(&b->first, memory_order_acquire) };
 
 	s.next = atomic_load_explicit(&b->next, memory_order_acquire);
+	s.rows = published(&b->rows);
 	s.oldest_ms = published(&b->oldest_ms);
 	s.carried = published(&b->carried);
 	return s;
@@ -249,8 +285,18 @@ static enum err read_row(struct cursor *c, struct arena *a, struct backlog_row *
 	return slice_present(value) ? row_decode(key, value, row, f) : fault_set(f, MSG_NO_MEMORY);
 }
 
+/* The number of the next row; UINT64_MAX if there is none. */
+static enum err read_number(struct cursor *c, uint64_t *number, struct fault *f)
+{
+	struct slice key, value;
+	enum err rc = cursor_next(c, &key, &value, f);
+
+	*number = rc == ERR_OK && slice_present(key) ? be_get(key.p + CATALOG_KEY_BYTES, SEQUENCE_BYTES) : UINT64_MAX;
+	return rc;
+}
+
 enum err backlog_read(struct store *s, uint32_t index, uint64_t number, struct arena *a, struct backlog_row *row, unsigned max,
-	size_t bytes_max, unsigned *n, struct fault *f)
+	size_t bytes_max, unsigned *n, uint64_t *after, struct fault *f)
 {
 	struct view *v = NULL;
 	struct cursor *c = NULL;
@@ -265,6 +311,9 @@ enum err backlog_read(struct store *s, uint32_t index, uint64_t number, struct a
 		*n += rc == ERR_OK && bytes != 0;
 		total += bytes;
 	}
+	*after = UINT64_MAX;
+	if (rc == ERR_OK && bytes != 0)
+		rc = read_number(c, after, f);
 	cursor_close(&c);
 	view_close(&v);
 	return rc;
@@ -289,7 +338,10 @@ static enum err recover(struct view *v, uint32_t index, struct backlog *b, struc
 			s->oldest_ms = row.time_ms;
 		}
 		s->next = row.number + 1;
+		s->rows++;
 		s->cost += index_move_cost(&row.move);
+		*owed_at(b, row.move.before.hash) += row.move.before.cost;
+		*owed_at(b, row.move.after.hash) += row.move.after.cost;
 	}
 	cursor_close(&c);
 	show(b);

@@ -1,12 +1,13 @@
 /* backlog - what a global index has not been told yet: rows, each put by the transaction that changes an item.
  *
- *    item_apply --backlog_append--> | 0, 'g' | index id | sequence number | -> [time, entry before, entry after]
+ *    item_apply --backlog_append--> | 0, 'g' | index id | sequence number | -> [time, item, entry before, entry after]
  *    propagation thread (propagation.h) --> index_move and backlog_remove, in one transaction
  *
  * L1. A row is there exactly if its change is and has not been carried out. So every change reaches its index once, over
  *     crashes too.
- * L2. Rows of an index are carried out in the order of their numbers, which is the order of the changes. Changes are made
- *     directly (index.h) only while there is no row. So an entry never goes back to an older version of its item.
+ * L2. The rows of one item in an index are carried out in the order of their numbers, which is the order of the changes; and
+ *     changes are made directly (index.h) only while there is no row. So an entry never goes back to an older version of its item.
+ *     Rows that have been carried out before others leave gaps.
  * L3. An index that is being built (backfill.h) has no rows: nobody can read it, so nobody sees it late.
  *
  * What is known of the rows is kept in memory too, and lives as long as the index, whatever its descriptions; it is found again
@@ -44,20 +45,24 @@ static inline uint64_t index_move_cost(const struct index_move *m)
 
 struct backlog_row {
 	uint64_t number, time_ms;        /* by the store's clock */
+	uint64_t item;                   /* hash of the item's key: rows of different items may share one */
 	struct index_move move;          /* its cost is charged when it is carried out */
 };
 
 struct backlog_state {
-	uint64_t first, next;            /* numbers of the rows: [first, next) */
+	uint64_t first, next;            /* numbers of the first row, and of one that comes; equal: there is none */
+	uint64_t rows;
 	uint64_t cost;                   /* of all rows, half units */
 	uint64_t oldest_ms;              /* of the first row */
 	uint64_t carried;                /* rows carried out since the store was opened */
-	bool unpaid;                     /* rows wait for throughput: there was too little when the last one was to be paid */
+	bool unpaid;                     /* rows wait for throughput: there was too little when they were last to be paid */
 };
 
+enum { BACKLOG_SLICES = 256 };
 struct backlog {
 	struct backlog_state now;        /* with what is not published yet; the writer's */
-	_Atomic uint64_t first, next, oldest_ms, carried; /* as published; stored by the writer */
+	uint64_t owed[BACKLOG_SLICES];   /* what rows cost, half units, by the first byte of the hash; the same */
+	_Atomic uint64_t first, next, rows, oldest_ms, carried; /* as published; stored by the writer */
 	_Atomic uint64_t filled;         /* items that the backfill has looked at; stored by the writer */
 	unsigned refs;                   /* the writer's */
 };
@@ -73,24 +78,32 @@ static inline bool backlog_empty(const struct backlog *b)
 	return b->now.first == b->now.next;
 }
 
-/* Put a row behind the others. unpaid: there is no throughput for it now. */
-void backlog_append(struct write_txn *t, const struct table_index *x, const struct index_move *m, bool unpaid);
-/* The first n rows, which these are, have been carried out. unpaid: there was no throughput for the next one. */
+/* What the rows cost a partition of the index that has these hashes, in half units; with what they cost others beside it that
+ * begin with the same byte. */
+uint64_t backlog_owed(const struct backlog *b, uint64_t first_hash, uint64_t last_hash);
+
+/* Put a row behind the others: a change of the item with this key. unpaid: there is no throughput for it now. */
+void backlog_append(struct write_txn *t, const struct table_index *x, struct slice item_key, const struct index_move *m,
+	bool unpaid);
+/* These n rows have been carried out; `first` is the first that is left, or what comes next. unpaid: some that are left wait for
+ * throughput. */
 enum err backlog_remove(struct write_txn *t, const struct table_index *x, const struct backlog_row *row, unsigned n,
-	bool unpaid, struct fault *f) __attribute__((warn_unused_result));
+	uint64_t first, bool unpaid, struct fault *f) __attribute__((warn_unused_result));
 /* The index goes. */
 void backlog_drop(struct write_txn *t, const struct table_index *x);
 
 /* ---- a batch ---- */
 
-/* A backlog, and how it was before a change. */
+/* A backlog, how it was before a row came or went, and what it owes more since, of which hashes. */
 struct backlog_mark {
 	struct backlog *backlog;
 	struct backlog_state before;
+	struct { uint64_t hash, halves; } owes[2];
 };
 /* Undo the changes of the batch's backlogs but the first `keep`. */
 void backlog_undo(struct write_batch *b, size_t keep);
-/* The batch is visible: so is what it did to backlogs. True if one had been empty and is no more. */
+/* The batch is visible: so is what it did to backlogs. True if there are rows that nobody may be looking at: where there had
+ * been none, or others wait for throughput. */
 bool backlog_publish(struct write_batch *b);
 
 /* ---- other threads ---- */
@@ -98,9 +111,10 @@ bool backlog_publish(struct write_batch *b);
 /* What is published of it; cost: 0. */
 struct backlog_state backlog_look(const struct backlog *b);
 
-/* The rows of an index from `number` on, in one view, copied to the arena: up to max, or about bytes_max bytes. */
+/* The rows of an index from `number` on, in one view, copied to the arena: up to max, or about bytes_max bytes. `after` is the
+ * number of the row behind them, or UINT64_MAX if there is none in the view. */
 enum err backlog_read(struct store *s, uint32_t index, uint64_t number, struct arena *a, struct backlog_row *row, unsigned max,
-	size_t bytes_max, unsigned *n, struct fault *f) __attribute__((warn_unused_result));
+	size_t bytes_max, unsigned *n, uint64_t *after, struct fault *f) __attribute__((warn_unused_result));
 /* Find the backlogs of all indexes again, before the writer starts. */
 enum err backlogs_recover(struct store *s, struct fault *f) __attribute__((warn_unused_result));
 

@@ -180,13 +180,13 @@ int64_t index_local_growth(const struct index_plan *p)
 	return bytes;
 }
 
-void index_carry_out(struct write_txn *t, const struct index_plan *p)
+void index_carry_out(struct write_txn *t, struct slice item_key, const struct index_plan *p)
 {
 	for (unsigned i = 0; i < p->n; i++) {
 		const struct index_change *c = &p->change[i];
 
 		if (c->later)
-			backlog_append(t, c->x, &c->move, c->unpaid);
+			backlog_append(t, c->x, item_key, &c->move, c->unpaid);
 		else
 			index_move(t, c->x, &c->move);
 	}

@@ -38,8 +38,8 @@ enum err index_plan(struct write_txn *t, const struct table *table, struct slice
 	struct index_plan *p, struct consumed *cost, struct fault *f) __attribute__((warn_unused_result));
 /* Bytes by which the local indexes will have grown. */
 int64_t index_local_growth(const struct index_plan *p);
-/* Make the changes of a plan, or put them into the backlog; make one change. */
-void index_carry_out(struct write_txn *t, const struct index_plan *p);
+/* Make the changes of a plan for the item with this engine key, or put them into the backlog; make one change. */
+void index_carry_out(struct write_txn *t, struct slice item_key, const struct index_plan *p);
 void index_move(struct write_txn *t, const struct table_index *x, const struct index_move *m);
 /* Needed after a plan that has failed, too. */
 void index_plan_release(struct index_plan *p);

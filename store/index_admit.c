@@ -1,12 +1,21 @@
 /* index_admit - see index_admit.h. */
 #include "store/index_admit.h"
 
-#include "store/throughput.h"
+#include "store/partition.h"
 
-static bool affordable(struct store *s, const struct table *t, const struct table_index *x, const struct index_move *m)
+/* Whose throughput is too little for a change, and by which of its hashes. */
+static enum throughput_spent spent(struct store *s, const struct table *t, const struct table_index *x, const struct index_move *m,
+	uint64_t *hash)
 {
-	return (m->before.cost == 0 || throughput_allows(s, t, x, m->before.hash, METER_WRITE))
-		&& (m->after.cost == 0 || throughput_allows(s, t, x, m->after.hash, METER_WRITE));
+	const struct index_side *const side[] = { &m->before, &m->after };
+	enum throughput_spent why = SPENT_NONE;
+
+	for (unsigned i = 0; i < 2 && why == SPENT_NONE; i++) {
+		*hash = side[i]->hash;
+		if (side[i]->cost != 0)
+			why = throughput_spent(s, t, x, *hash, METER_WRITE);
+	}
+	return why;
 }
 
 static void charge(struct store *s, const struct table *t, const struct table_index *x, const struct index_move *m)
@@ -22,13 +31,21 @@ static uint32_t delay_ms(const struct store *s)
 	return atomic_load_explicit(&s->index_delay_ms, memory_order_relaxed);
 }
 
+/* What is owed by the partition that has the hash. */
+static uint64_t owed_by_part(const struct table_index *x, uint64_t hash)
+{
+	unsigned place = partition_place(&x->parts, hash);
+
+	return backlog_owed(x->backlog, x->parts.part[place].from, partition_last(&x->parts, place));
+}
+
 /* Of the partitions that lose an entry, or get or change one: refuse if one is too far behind. What waits for its time alone is
  * not behind; while rows wait for throughput, those that wait for their time are counted among them, and so is that time. */
 static enum err admit(struct store *s, const struct table *t, const struct table_index *x, const struct index_move *m,
 	struct fault *f)
 {
 	const struct index_side *const side[] = { &m->before, &m->after };
-	uint64_t owed = x->backlog->now.unpaid ? x->backlog->now.cost : 0;
+	bool unpaid = x->backlog->now.unpaid;
 	uint32_t seconds = INDEX_BEHIND_SECONDS + delay_ms(s) / 1000;
 
 	if (!throughput_limited(s, t, x, METER_WRITE))
@@ -36,10 +53,12 @@ static enum err admit(struct store *s, const struct table *t, const struct table
 	for (unsigned i = 0; i < 2; i++) {
 		if (side[i]->cost == 0)
 			continue;
-		enum throughput_spent spent = throughput_behind(s, t, x, side[i]->hash, owed, seconds);
+		uint64_t hash = side[i]->hash;
+		struct throughput_owed owed = { unpaid ? x->backlog->now.cost : 0, unpaid ? owed_by_part(x, hash) : 0 };
+		enum throughput_spent behind = throughput_behind(s, t, x, hash, &owed, seconds);
 
-		if (spent != SPENT_NONE)
-			return throughput_refuse(s, t, x, side[i]->hash, METER_WRITE, spent, f);
+		if (behind != SPENT_NONE)
+			return throughput_refuse(s, t, x, hash, METER_WRITE, behind, f);
 	}
 	return ERR_OK;
 }
@@ -47,7 +66,9 @@ static enum err admit(struct store *s, const struct table *t, const struct table
 /* backlog.h, L2 and L3. */
 static void choose(struct store *s, const struct table *t, struct index_change *c)
 {
-	c->unpaid = c->x->readable && !affordable(s, t, c->x, &c->move);
+	uint64_t hash;
+
+	c->unpaid = c->x->readable && spent(s, t, c->x, &c->move, &hash) != SPENT_NONE;
 	c->later = c->unpaid || (c->x->readable && (!backlog_empty(c->x->backlog) || delay_ms(s) != 0));
 }
 
@@ -78,10 +99,12 @@ void index_charge(struct write_txn *t, const struct table *table, const struct i
 			charge(t->batch->store, table, p->change[i].x, &p->change[i].move);
 }
 
-bool index_pay(struct store *s, const struct table *table, const struct table_index *x, const struct index_move *m)
+enum throughput_spent index_pay(struct store *s, const struct table *table, const struct table_index *x, const struct index_move *m,
+	uint64_t *hash)
 {
-	if (!affordable(s, table, x, m))
-		return false;
-	charge(s, table, x, m);
-	return true;
+	enum throughput_spent why = spent(s, table, x, m, hash);
+
+	if (why == SPENT_NONE)
+		charge(s, table, x, m);
+	return why;
 }

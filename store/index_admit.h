@@ -8,6 +8,7 @@
 #define DYNAX_STORE_INDEX_ADMIT_H
 
 #include "store/index.h"
+#include "store/throughput.h"
 
 enum { INDEX_BEHIND_SECONDS = 5 };
 
@@ -16,7 +17,8 @@ enum err index_admit(struct write_txn *t, const struct table *table, struct inde
 	__attribute__((warn_unused_result));
 /* Charge what is changed at once. */
 void index_charge(struct write_txn *t, const struct table *table, const struct index_plan *p);
-/* Charge one change if there is throughput for it; false, and nothing is charged, if not. */
-bool index_pay(struct store *s, const struct table *table, const struct table_index *x, const struct index_move *m);
+/* Charge one change if there is throughput for it. If not, nothing is charged: whose is missing, and a partition's by `hash`. */
+enum throughput_spent index_pay(struct store *s, const struct table *table, const struct table_index *x, const struct index_move *m,
+	uint64_t *hash);
 
 #endif

@@ -153,7 +153,7 @@ static enum err change_item(struct write_txn *t, const struct catalog_table *ct,
 	if (rc == ERR_OK) {
 		charge(t, table, op, cost, &indexes);
 		store_image(t, ct, op, old_bytes, new_bytes);
-		index_carry_out(t, &indexes);
+		index_carry_out(t, op->ekey, &indexes);
 	}
 	index_plan_release(&indexes);
 	return rc;

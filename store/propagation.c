@@ -2,10 +2,12 @@
 #include "store/propagation.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "protocol/messages.h"
 #include "protocol/thread.h"
 #include "store/background.h"
+#include "store/held.h"
 #include "store/index_admit.h"
 #include "store/partition.h"
 
@@ -13,11 +15,27 @@
 enum { PAGE_ROWS = 256, RETRY_MS = 250, WAIT_MS = 1000 };
 #define PAGE_BYTES ((size_t)1024 * 1024)
 
+/* How far a backlog has been looked through, since it was begun at its first row. */
+struct walk {
+	uint32_t index;
+	unsigned call;               /* of propagation_wake, the last before it was begun */
+	uint64_t begun_ms;           /* monotonic */
+	uint64_t goal;               /* what it is to look at: up to where the backlog ended then, or rows are not due */
+	uint64_t next;               /* the number to go on with */
+	uint64_t first_held;         /* the first row that has been passed by; NONE */
+	struct held held;            /* items and partitions of those */
+	bool stopped;                /* nothing more can be done until it is begun anew */
+	struct walk *more;
+};
+#define NONE UINT64_MAX
+
 struct propagation {
 	struct store *store;
 	pthread_t thread;
 	struct rounds rounds;
+	_Atomic unsigned calls;      /* of propagation_wake */
 	/* The thread's own. */
+	struct walk *walks;          /* of indexes that have, or had, a backlog */
 	struct own_write write;
 	struct arena arena;          /* of one page */
 	struct catalog_reader reader;
@@ -26,12 +44,61 @@ struct propagation {
 
 /* A page on its way to the writer. */
 struct page {
-	uint32_t table, index;       /* ids */
+	uint32_t table;              /* id */
+	struct walk *walk;           /* the writer's meanwhile */
 	struct backlog_row row[PAGE_ROWS];
-	unsigned n, carried;         /* carried: the writer's answer */
+	unsigned n;
+	uint64_t after;              /* number of what comes behind */
 };
 
 /* ---- the writer's half ---- */
+
+static uint64_t part_id(const struct table_index *x, uint64_t hash)
+{
+	return partition_at(&x->parts, hash)->id;
+}
+
+/* R3 */
+static bool waits_behind(const struct walk *w, const struct table_index *x, const struct backlog_row *r)
+{
+	const struct index_move *m = &r->move;
+
+	return held_has(&w->held, r->item) || (m->before.cost != 0 && held_has(&w->held, part_id(x, m->before.hash)))
+		|| (m->after.cost != 0 && held_has(&w->held, part_id(x, m->after.hash)));
+}
+
+/* Charge a row; false if it has to wait. Then the walk goes on if what has to wait behind it can be noted. */
+static bool pay(struct walk *w, struct store *s, const struct table *t, const struct table_index *x, const struct backlog_row *r)
+{
+	uint64_t hash;
+	bool noted = true;
+
+	if (!waits_behind(w, x, r)) {
+		enum throughput_spent why = index_pay(s, t, x, &r->move, &hash);
+
+		if (why == SPENT_NONE)
+			return true;
+		noted = why == SPENT_PARTITION && held_add(&w->held, part_id(x, hash));
+	}
+	if (w->first_held == NONE)
+		w->first_held = r->number;
+	w->stopped = !noted || !held_add(&w->held, r->item);
+	return false;
+}
+
+/* Make the changes of the rows that can be paid for; they are moved to the front. */
+static unsigned move_paid(struct write_txn *t, struct page *p, const struct table *table, const struct table_index *x)
+{
+	unsigned paid = 0;
+
+	for (unsigned i = 0; i < p->n && !p->walk->stopped; i++) {
+		if (!pay(p->walk, t->batch->store, table, x, &p->row[i]))
+			continue;
+		index_move(t, x, &p->row[i].move);
+		p->row[paid++] = p->row[i];
+	}
+	return paid;
+}
 
 /* Nothing is done, and that is right, if table or index have gone. What is put comes out of the rows, so it needs no room
  * (write_txn.h: grows). */
@@ -39,19 +106,22 @@ static enum err page_apply(struct write_batch *b, struct store_write *w)
 {
 	struct page *p = w->plan->control;
 	const struct catalog_table *ct = catalog_find_id(b->catalog, p->table);
-	const struct table_index *x = ct != NULL ? catalog_find_index(&ct->table, p->index) : NULL;
+	const struct table_index *x = ct != NULL ? catalog_find_index(&ct->table, p->walk->index) : NULL;
 	struct write_txn t;
-	unsigned n = 0;
 
 	if (x == NULL)
 		return ERR_OK;
 	write_txn_begin(&t, b, w->req->arena);
-	for (; n < p->n && index_pay(b->store, &ct->table, x, &p->row[n].move); n++)
-		index_move(&t, x, &p->row[n].move);
-	enum err rc = write_txn_end(&t, backlog_remove(&t, x, p->row, n, n < p->n, &w->fault), &w->fault);
+	unsigned n = move_paid(&t, p, &ct->table, x);
+	bool unpaid = p->walk->first_held != NONE;
 
-	p->carried = rc == ERR_OK ? n : 0;
-	return rc;
+	if (n == 0 && unpaid == x->backlog->now.unpaid) {
+		write_txn_abort(&t);
+		return ERR_OK;
+	}
+	enum err rc = backlog_remove(&t, x, p->row, n, unpaid ? p->walk->first_held : p->after, unpaid, &w->fault);
+
+	return write_txn_end(&t, rc, &w->fault);
 }
 
 /* ---- the thread's half ---- */
@@ -60,6 +130,60 @@ static void wait_at_most(struct propagation *p, uint64_t ms)
 {
 	if (ms < p->wait_ms)
 		p->wait_ms = (unsigned)ms;
+}
+
+static uint64_t monotonic_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* What has come since it was begun need not be waited for. */
+static bool walk_over(const struct walk *w)
+{
+	return w->stopped || w->next >= w->goal;
+}
+
+/* End walks that are over, now and then, and all that a call asks to be begun anew. */
+static void end_walks(struct propagation *p, bool all)
+{
+	unsigned calls = atomic_load(&p->calls);
+	uint64_t now = monotonic_ms();
+
+	for (struct walk **at = &p->walks, *w; (w = *at) != NULL;) {
+		if (!all && w->call == calls && !(walk_over(w) && now - w->begun_ms >= RETRY_MS)) {
+			at = &w->more;
+			continue;
+		}
+		*at = w->more;
+		held_release(&w->held);
+		free(w);
+	}
+}
+
+/* NULL if there is none. */
+static struct walk *find_walk(const struct propagation *p, uint32_t index)
+{
+	struct walk *w = p->walks;
+
+	while (w != NULL && w->index != index)
+		w = w->more;
+	return w;
+}
+
+/* The index's walk, which may begin; NULL if out of memory. */
+static struct walk *take_walk(struct propagation *p, uint32_t index, const struct backlog_state *s)
+{
+	struct walk *w = find_walk(p, index);
+
+	if (w != NULL || (w = calloc(1, sizeof *w)) == NULL)
+		return w;
+	*w = (struct walk){ .index = index, .call = atomic_load(&p->calls), .begun_ms = monotonic_ms(), .goal = s->next,
+		.next = s->first, .first_held = NONE, .more = p->walks };
+	p->walks = w;
+	return w;
 }
 
 /* How many rows of the page are old enough; what the others wait for is noted. A row from the future is: the clock was set. */
@@ -78,30 +202,48 @@ static unsigned count_due(struct propagation *p, const struct page *page)
 	return page->n;
 }
 
-/* Carry out a page of an index's backlog from a row on; false if nothing could be done. */
-static bool carry_page(struct propagation *p, uint32_t table, uint32_t index, uint64_t first)
+/* Rows of the walk that are due. What comes behind a page with none in the view has the number `next`, if that is not in it. */
+static enum err read_page(struct propagation *p, struct page *page, uint64_t next)
 {
-	struct page *page = arena_alloc(&p->arena, sizeof *page);
-	bool done = false;
+	enum err rc = backlog_read(p->store, page->walk->index, page->walk->next, &p->arena, page->row, PAGE_ROWS, PAGE_BYTES,
+		&page->n, &page->after, NULL);
+	unsigned due = rc == ERR_OK ? count_due(p, page) : 0;
 
-	if (page != NULL) {
-		*page = (struct page){ .table = table, .index = index };
-		enum err rc = backlog_read(p->store, index, first, &p->arena, page->row, PAGE_ROWS, PAGE_BYTES, &page->n, NULL);
-		unsigned due = rc == ERR_OK ? count_due(p, page) : 0;
-
-		page->n = due;
-		if (due != 0)
-			rc = own_write_run(&p->write, &p->arena, page_apply, page);
-		if (rc != ERR_OK || page->carried < due)
-			wait_at_most(p, RETRY_MS);
-		done = page->carried != 0;
-	}
-	arena_reset(&p->arena);
-	return done;
+	if (due < page->n)
+		page->walk->goal = page->after = page->row[due].number;
+	else if (page->after == NONE && page->n != 0 && page->row[page->n - 1].number >= next)
+		page->after = page->row[page->n - 1].number + 1;
+	else if (page->after == NONE)
+		page->after = next;
+	page->n = due;
+	return rc;
 }
 
-/* The index with the next id that has a backlog: false if there is none. */
-static bool next_index(struct propagation *p, uint32_t *table, uint32_t *index, uint64_t *first)
+/* Go through a page of an index's backlog; false if there was nothing to go through. */
+static bool carry_page(struct propagation *p, uint32_t table, uint32_t index, const struct backlog_state *s)
+{
+	struct page *page = arena_alloc(&p->arena, sizeof *page);
+	struct walk *w = take_walk(p, index, s);
+	bool further = false;
+
+	if (page != NULL && w != NULL) {
+		*page = (struct page){ .table = table, .walk = w };
+		enum err rc = read_page(p, page, s->next);
+
+		if (rc == ERR_OK && page->n != 0)
+			rc = own_write_run(&p->write, &p->arena, page_apply, page);
+		further = rc == ERR_OK && page->n != 0;
+		w->stopped |= rc != ERR_OK;
+		w->next = page->after;
+	}
+	arena_reset(&p->arena);
+	if (page == NULL || w == NULL || w->stopped || w->first_held != NONE)
+		wait_at_most(p, RETRY_MS);
+	return further;
+}
+
+/* The index with the next id that has rows to be looked at: false if there is none. */
+static bool next_index(struct propagation *p, uint32_t *table, uint32_t *index, struct backlog_state *state)
 {
 	const struct catalog *c = catalog_current(&p->store->catalog, &p->reader);
 	uint32_t after = *index, best = UINT32_MAX;
@@ -112,12 +254,18 @@ static bool next_index(struct propagation *p, uint32_t *table, uint32_t *index, 
 		for (unsigned k = 0; k < t->gsis; k++) {
 			const struct table_index *x = &t->index[k];
 			struct backlog_state s = backlog_look(x->backlog);
+			const struct walk *w;
 
 			if (x->id <= after || x->id >= best || s.first == s.next)
 				continue;
+			w = find_walk(p, x->id);
+			if (w != NULL && (w->stopped || w->next >= s.next)) {
+				wait_at_most(p, RETRY_MS);
+				continue;
+			}
 			best = x->id;
 			*table = t->id;
-			*first = s.first;
+			*state = s;
 		}
 	}
 	catalog_quiesce(&p->reader);
@@ -128,12 +276,13 @@ static bool next_index(struct propagation *p, uint32_t *table, uint32_t *index, 
 /* A page of every index; false if none got on (R1). */
 static bool carry_all(struct propagation *p)
 {
+	struct backlog_state s = { .first = 0 };
 	uint32_t table, index = 0;
-	uint64_t first;
 	bool some = false;
 
-	while (!rounds_stopping(&p->rounds) && next_index(p, &table, &index, &first))
-		some |= carry_page(p, table, index, first);
+	end_walks(p, false);
+	while (!rounds_stopping(&p->rounds) && next_index(p, &table, &index, &s))
+		some |= carry_page(p, table, index, &s);
 	return some;
 }
 
@@ -184,6 +333,7 @@ void propagation_free(struct propagation **out)
 
 	if (p == NULL)
 		return;
+	end_walks(p, true);
 	own_write_release(&p->write);
 	arena_release(&p->arena);
 	rounds_release(&p->rounds);
@@ -191,13 +341,20 @@ void propagation_free(struct propagation **out)
 	*out = NULL;
 }
 
+void propagation_rows(struct propagation *p)
+{
+	rounds_wake(&p->rounds);
+}
+
 void propagation_wake(struct propagation *p)
 {
+	atomic_fetch_add(&p->calls, 1);
 	rounds_wake(&p->rounds);
 }
 
 void propagation_settle(struct propagation *p)
 {
+	atomic_fetch_add(&p->calls, 1);
 	rounds_settle(&p->rounds);
 }
 
@@ -209,7 +366,7 @@ static struct store_index_state look(struct store *s, const struct table *t, con
 	uint64_t now = store_now_ms(s);
 	bool waits = b.first != b.next && b.oldest_ms < now;
 
-	return (struct store_index_state){ .table = t->name, .index = x->name, .backlog = b.next - b.first, .carried = b.carried,
+	return (struct store_index_state){ .table = t->name, .index = x->name, .backlog = b.rows, .carried = b.carried,
 		.lag_ms = waits ? now - b.oldest_ms : 0, .building = !x->readable,
 		.filled = atomic_load_explicit(&x->backlog->filled, memory_order_relaxed), .items = items };
 }

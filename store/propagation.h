@@ -1,6 +1,6 @@
 /* propagation - carries out what global indexes have not been told yet (backlog.h).
  *
- *    thread:  a page of rows that are old enough --> writer: as many as the index's throughput pays for: entries, counters,
+ *    thread:  a page of rows that are old enough --> writer: those that the index's throughput pays for: entries, counters,
  *             and the rows are gone, in one transaction --> the next index ... until nothing more can be done
  *
  * A change of a global index is made by the transaction that changes the item, with no delay at all, as long as nothing stands
@@ -16,6 +16,14 @@
  * R1. Rows of different indexes never wait for one another.
  * R2. A row that waits for its time is carried out when that has come; one that waits for throughput is tried again several
  *     times a second, and whenever the test clock is moved.
+ * R3. Rows wait for their time in order. A row for which the index has no throughput left holds up all that follow; one for which
+ *     a partition has none (heat.h) only those in that partition, and those of its item:
+ *
+ *         hot: item 1 | cold: item 2 | hot: item 3 | cold: item 3 | cold: item 4         2 and 4 are carried out now; the others,
+ *                                                                                        in order, as hot's throughput comes
+ *
+ *     So each item is in the index as it was at some time, and never goes back; but one may be later than another. Likewise
+ *     only writes that would change a partition are refused because it is behind.
  *
  * Sources: "Using Global Secondary Indexes in DynamoDB" (data synchronization, provisioned throughput considerations) and
  * "Understanding Global Secondary Index (GSI) write throttling and back pressure in DynamoDB" in the developer guide.
@@ -31,7 +39,8 @@ enum err propagation_start(struct store *s, struct propagation **p, struct fault
 /* Stops between two pages; the writer must still be running, and may go on to call propagation_wake. */
 void propagation_stop(struct propagation *p);
 void propagation_free(struct propagation **p);
-/* There are rows, or capacity, or another delay. From any thread. */
+/* There are new rows; or there is capacity, or another delay, so that rows that were held up may go. From any thread. */
+void propagation_rows(struct propagation *p);
 void propagation_wake(struct propagation *p);
 /* Wait until all is carried out that could be when this was called. Not from the writer. */
 void propagation_settle(struct propagation *p);

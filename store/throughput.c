@@ -47,7 +47,7 @@ enum throughput_spent throughput_spent(struct store *s, const struct table *t, c
 }
 
 enum throughput_spent throughput_behind(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
-	uint64_t owed, uint32_t seconds)
+	const struct throughput_owed *owed, uint32_t seconds)
 {
 	uint64_t ms = clock_ms(&s->clock);
 	uint32_t rate = throughput_limit(t, x)->rate[METER_WRITE], warm = throughput_warm(s, t, x, METER_WRITE);
@@ -55,17 +55,17 @@ enum throughput_spent throughput_behind(struct store *s, const struct table *t, 
 	struct meter *m = throughput_meter(t, x);
 
 	if (rate != 0 && bucket_level(&m->bucket[METER_WRITE], bucket_saving(rate), second)
-			+ (int64_t)rate * seconds < (int64_t)owed)
+			+ (int64_t)rate * seconds < (int64_t)owed->all)
 		return SPENT_ALL;
 	if (warm != 0 && bucket_level(&m->warm[METER_WRITE], bucket_passing(warm), second)
-			+ (int64_t)warm * seconds < (int64_t)owed)
+			+ (int64_t)warm * seconds < (int64_t)owed->all)
 		return SPENT_WARM;
 	if (!throughput_by_partition(s, t))
 		return SPENT_NONE;
 	const struct heat *h = partition_heat(throughput_parts(t, x), hash);
 	int64_t paid = bucket_level(&h->use[METER_WRITE].bucket, heat_law(each), (uint32_t)ms) / 1000;
 
-	return paid + (int64_t)each * seconds < (int64_t)owed ? SPENT_PARTITION : SPENT_NONE;
+	return paid + (int64_t)each * seconds < (int64_t)owed->part ? SPENT_PARTITION : SPENT_NONE;
 }
 
 static void take(struct store *s, const struct table *t, const struct table_index *x, struct heat *h, enum meter_use use,

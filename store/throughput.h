@@ -82,12 +82,6 @@ enum throughput_spent throughput_spent(struct store *s, const struct table *t, c
 enum err throughput_refuse(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, enum meter_use use,
 	enum throughput_spent spent, struct fault *f) __attribute__((warn_unused_result));
 
-static inline bool throughput_allows(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
-	enum meter_use use)
-{
-	return !throughput_limited(s, t, x, use) || throughput_spent(s, t, x, hash, use) == SPENT_NONE;
-}
-
 static inline enum err throughput_admit(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
 	enum meter_use use, struct fault *f)
 {
@@ -98,10 +92,13 @@ static inline enum err throughput_admit(struct store *s, const struct table *t, 
 	return spent == SPENT_NONE ? ERR_OK : throughput_refuse(s, t, x, hash, use, spent, f);
 }
 
-/* Would it take an index longer than so many seconds to pay for these half units of writes, or this partition of it, if they
- * were all its own? Only asked if writes are limited. */
+/* Would it take an index, or the partition of it that has the hash, longer than so many seconds to pay for the half units of writes
+ * that it owes? Only asked if writes are limited. */
+struct throughput_owed {
+	uint64_t all, part;
+};
 enum throughput_spent throughput_behind(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash,
-	uint64_t owed, uint32_t seconds);
+	const struct throughput_owed *owed, uint32_t seconds);
 
 /* spot: the hash that the load is put down to (heat.h): of a Scan's page, any that it has read. */
 void throughput_charge_page(struct store *s, const struct table *t, const struct table_index *x, uint64_t hash, uint64_t spot,

@@ -94,9 +94,9 @@ static void publish(struct write_batch *b)
 		o->begin(o->arg, b->change, b->changes);
 	/* The catalog after what it speaks of: see reader_view. */
 	engine_publish(s->engine);
-	bool propagate = backlog_publish(b) || b->next != NULL;
+	bool rows = backlog_publish(b), described = b->next != NULL;
 
-	if (b->next != NULL)
+	if (described)
 		catalog_publish(&s->catalog, b->next);
 	b->next = NULL;
 	if (o->end != NULL && b->changes != 0)
@@ -104,8 +104,10 @@ static void publish(struct write_batch *b)
 	if (b->wake_backfill)
 		backfill_wake(s->backfill);
 	b->wake_backfill = false;
-	if (propagate)
+	if (described)
 		propagation_wake(s->propagation);
+	else if (rows)
+		propagation_rows(s->propagation);
 }
 
 /* The flush failed: the whole batch is undone, and what was decided on its state, failed conditions too, is void. */

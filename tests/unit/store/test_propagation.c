@@ -218,6 +218,45 @@ Test(propagation, back_pressure_of_a_partition)
 	fixture_free(fx);
 }
 
+/* A partition that is behind holds up what follows in it, and the items of that, and has writes refused; nothing else. */
+Test(propagation, a_hot_partition_holds_up_its_own)
+{
+	struct fixture *fx = fixture_with(&(struct store_opts){ .still_clock = true, .partition_wcu = 3 });
+	char pk[16], g[16];
+	unsigned n = 0;
+
+	create(fx, UNITS("3000"), UNITS("3000"));
+	do
+		snprintf(pk, sizeof pk, "k%u", n++);
+	while (put(fx, pk, "hot") == ERR_OK);
+	cr_assert_eq(--n, 19);
+	for (unsigned i = 0; i < 50; i++) {
+		snprintf(pk, sizeof pk, "c%u", i);
+		snprintf(g, sizeof g, "cold%u", i);
+		cr_assert_eq(put(fx, pk, g), ERR_OK);
+		while (found(fx, g) != 1)
+			; /* no clock has to move for it */
+	}
+	cr_assert_eq(states(fx).backlog, 16);
+	cr_assert_eq(put(fx, "k3", "cold3"), ERR_THROUGHPUT_EXCEEDED, "it would leave the hot one");
+	advance(fx, 1000);
+	cr_assert_eq(found(fx, "hot"), 6);
+	cr_assert_eq(put(fx, "k18", "other"), ERR_OK, "the last that came");
+	cr_assert_eq(put(fx, "k18", "another"), ERR_OK);
+	for (int i = 0; i < 4; i++)
+		advance(fx, 1000);
+	cr_assert_eq(found(fx, "hot"), 18);
+	cr_assert_eq(found(fx, "other") + found(fx, "another"), 0, "its first change waits, so these do");
+	cr_assert_eq(states(fx).backlog, 3);
+	advance(fx, 1000);
+	cr_assert_eq(found(fx, "hot"), 18);
+	cr_assert_eq(found(fx, "other"), 0);
+	cr_assert_eq(found(fx, "another"), 1);
+	cr_assert_eq(states(fx).backlog, 0);
+	cr_assert_eq(states(fx).carried, 16 + 50 + 2);
+	fixture_free(fx);
+}
+
 /* What waits for its time alone is not behind. */
 Test(propagation, a_delay_does_not_refuse)
 {
@@ -322,22 +361,26 @@ struct model_run {
 	uint64_t state;
 	int step;
 	struct model_item item[PKS];
-	/* What each index would be after each change of an item, told by a sum of hashes of its entries and their number. */
-	uint64_t version[INDEXES][VERSIONS];
-	unsigned versions, seen[INDEXES];
+	/* What each index would have of each item after each change, told by a hash; 0 = nothing. */
+	uint64_t version[INDEXES][VERSIONS][PKS];
+	bool by_item;                    /* items may be late by different times */
+	unsigned versions, seen[INDEXES][PKS];
 	unsigned refused, late;
 	struct { uint64_t n, bytes; } size[INDEXES];
 };
 
 #define DEFINITIONS "'AttributeDefinitions':[" DEF("pk") "," DEF("a") "," DEF("b") "]"
-#define INDEX_A "{'IndexName':'by-a','KeySchema':[" KEY("a", "HASH") "],'Projection':{'ProjectionType':'ALL'}," UNITS("1") "}"
-#define INDEX_B "{'IndexName':'by-b','KeySchema':[" KEY("b", "HASH") "]," UNITS("2") "," \
+#define INDEX_A(units) "{'IndexName':'by-a','KeySchema':[" KEY("a", "HASH") "],'Projection':{'ProjectionType':'ALL'}," units "}"
+#define INDEX_B(units) "{'IndexName':'by-b','KeySchema':[" KEY("b", "HASH") "]," units "," \
 	"'Projection':{'ProjectionType':'KEYS_ONLY'}}"
-#define INDEX_AB "{'IndexName':'by-ab','KeySchema':[" KEY("a", "HASH") "," KEY("b", "RANGE") "]," UNITS("2") "," \
+#define INDEX_AB(units) "{'IndexName':'by-ab','KeySchema':[" KEY("a", "HASH") "," KEY("b", "RANGE") "]," units "," \
 	"'Projection':{'ProjectionType':'INCLUDE','NonKeyAttributes':['v']}}"
+#define MUCH "'ProvisionedThroughput':{'ReadCapacityUnits':1000000,'WriteCapacityUnits':40}"
 
+/* Of little throughput; or of much, in many partitions. */
 static const char *const index_name[INDEXES] = { "by-a", "by-b", "by-ab" };
-static const char *const index_json[INDEXES] = { INDEX_A, INDEX_B, INDEX_AB };
+static const char *const index_json[2][INDEXES] = { { INDEX_A(UNITS("1")), INDEX_B(UNITS("2")), INDEX_AB(UNITS("2")) },
+	{ INDEX_A(MUCH), INDEX_B(MUCH), INDEX_AB(MUCH) } };
 
 static unsigned rnd(struct model_run *r, unsigned n)
 {
@@ -385,18 +428,15 @@ static void note_version(struct model_run *r)
 {
 	cr_assert_lt(r->versions, VERSIONS);
 	for (int k = 0; k < INDEXES; k++) {
-		uint64_t sum = 0;
-
 		r->size[k].n = r->size[k].bytes = 0;
 		for (int pk = 0; pk < PKS; pk++) {
 			char text[256];
 			uint64_t bytes = item_text(&r->item[pk], pk, k, text);
 
-			sum += bytes != 0 ? text_hash(text, strlen(text)) : 0;
+			r->version[k][r->versions][pk] = bytes != 0 ? text_hash(text, strlen(text)) : 0;
 			r->size[k].n += bytes != 0;
 			r->size[k].bytes += bytes;
 		}
-		r->version[k][r->versions] = sum;
 	}
 	r->versions++;
 }
@@ -407,11 +447,10 @@ static void model_set(struct model_run *r, int pk, struct model_item x)
 	note_version(r);
 }
 
-/* The same sum of what a Scan of the index gives; false if it is being built. */
-static bool index_sum(struct model_run *r, int k, uint64_t *out)
+/* The same of what a Scan of the index gives: an item that it has twice is like none. False if it is being built. */
+static bool index_items(struct model_run *r, int k, uint64_t out[PKS])
 {
 	char body[128];
-	uint64_t sum = 0;
 
 	snprintf(body, sizeof body, "{'TableName':'tab','IndexName':'%s'}", index_name[k]);
 	struct outcome o = run(r->fx, "Scan", body);
@@ -421,34 +460,44 @@ static bool index_sum(struct model_run *r, int k, uint64_t *out)
 	cr_assert_eq(o.code, ERR_OK, "SEED=%u step %d: %s", r->seed, r->step, o.json);
 	const char *at = strstr(o.json, "\"Items\":[") + 9;
 
+	memset(out, 0, PKS * sizeof *out);
 	while (*at != ']') {
+		const char *pk = strstr(at, "\"pk\":{\"S\":\"");
 		size_t n = 0;
 		int depth = 0;
 
 		do
 			depth += (at[n] == '{') - (at[n] == '}');
 		while (n++, depth > 0);
-		sum += text_hash(at, n);
+		out[pk[11] - 'a'] += text_hash(at, n);
 		at += n + (at[n] == ',');
 	}
-	*out = sum;
 	return true;
 }
 
-/* Each index is at some version, none before the one that it was at: every change once, in order. */
+/* Items from..to of an index are at one version, none before the one that they were at. */
+static void check_items(struct model_run *r, int k, const uint64_t *have, int from, int to)
+{
+	size_t bytes = (size_t)(to - from) * sizeof *have;
+	unsigned i = r->seen[k][from];
+
+	while (i < r->versions && memcmp(&r->version[k][i][from], &have[from], bytes) != 0)
+		i++;
+	cr_assert_lt(i, r->versions, "SEED=%u step %d: %s, items %d to %d: at no version after %u", r->seed, r->step, index_name[k],
+		from, to, r->seen[k][from]);
+	r->seen[k][from] = i;
+	r->late += memcmp(&r->version[k][r->versions - 1][from], &have[from], bytes) != 0;
+}
+
+/* Every change once, in order: of all items, or of each. */
 static void check_indexes(struct model_run *r)
 {
 	for (int k = 0; k < INDEXES; k++) {
-		uint64_t sum;
-		unsigned i = r->seen[k];
+		uint64_t have[PKS];
+		int step = r->by_item ? 1 : PKS;
 
-		if (!index_sum(r, k, &sum))
-			continue;
-		while (i < r->versions && r->version[k][i] != sum)
-			i++;
-		cr_assert_lt(i, r->versions, "SEED=%u step %d: %s is at no version after %u", r->seed, r->step, index_name[k], r->seen[k]);
-		r->seen[k] = i;
-		r->late += sum != r->version[k][r->versions - 1];
+		for (int pk = 0; index_items(r, k, have) && pk < PKS; pk += step)
+			check_items(r, k, have, pk, pk + step);
 	}
 }
 
@@ -521,13 +570,14 @@ static void do_rebuild(struct model_run *r)
 	if (run(r->fx, "UpdateTable", body).code != ERR_OK)
 		return;
 	snprintf(body, sizeof body, "{'TableName':'tab'," DEFINITIONS ",'GlobalSecondaryIndexUpdates':[{'Create':%s}]}",
-		index_json[k]);
+		index_json[r->by_item][k]);
 	struct outcome o;
 
 	while ((o = run(r->fx, "UpdateTable", body)).code == ERR_LIMIT_EXCEEDED)
 		; /* another one is being built */
 	cr_assert_eq(o.code, ERR_OK, "SEED=%u step %d: %s", r->seed, r->step, o.json);
-	r->seen[k] = r->versions - 1;
+	for (int pk = 0; pk < PKS; pk++)
+		r->seen[k][pk] = r->versions - 1;
 }
 
 static void step(struct model_run *r)
@@ -549,10 +599,14 @@ static void step(struct model_run *r)
 		check_indexes(r);
 }
 
-static void create_model_table(struct fixture *fx)
+static void create_model_table(struct model_run *r)
 {
-	ok(fx, "CreateTable", "{'TableName':'tab','KeySchema':[" KEY("pk", "HASH") "]," DEFINITIONS "," UNITS("1000") ","
-		"'GlobalSecondaryIndexes':[" INDEX_A "," INDEX_B "," INDEX_AB "]}", NULL);
+	const char *const *x = index_json[r->by_item];
+	char body[2048];
+
+	snprintf(body, sizeof body, "{'TableName':'tab','KeySchema':[" KEY("pk", "HASH") "]," DEFINITIONS "," UNITS("1000") ","
+		"'GlobalSecondaryIndexes':[%s,%s,%s]}", x[0], x[1], x[2]);
+	ok(r->fx, "CreateTable", body, NULL);
 }
 
 /* Nothing waits any more: each index is the table's projection, and counted right. */
@@ -564,11 +618,11 @@ static void check_end(struct model_run *r)
 	cr_assert_eq(states(r->fx).backlog, 0);
 	for (int k = 0; k < INDEXES; k++) {
 		char want[256];
-		uint64_t sum;
+		uint64_t have[PKS];
 
-		while (!index_sum(r, k, &sum))
+		while (!index_items(r, k, have))
 			;
-		cr_assert_eq(sum, r->version[k][r->versions - 1], "SEED=%u: %s", r->seed, index_name[k]);
+		cr_assert_eq(memcmp(have, r->version[k][r->versions - 1], sizeof have), 0, "SEED=%u: %s", r->seed, index_name[k]);
 		snprintf(want, sizeof want, "\"IndexName\":\"%s\",\"IndexSizeBytes\":%llu,\"IndexStatus\":\"ACTIVE\",\"ItemCount\":%llu,",
 			index_name[k], (unsigned long long)r->size[k].bytes, (unsigned long long)r->size[k].n);
 		struct outcome o = run(r->fx, "DescribeTable", "{'TableName':'tab'}");
@@ -585,7 +639,7 @@ static void count_part(void *arg, const struct store_partition *p)
 }
 
 /* Writes, with the clock moved, delays set and taken away, failing disks, restarts, indexes built and cut in two between. */
-Test(propagation, random_writes)
+static void random_run(bool by_item, struct store_opts opts)
 {
 	char dir[] = "/tmp/dynax-propagation-XXXXXX", command[128];
 	struct model_run *r = calloc(1, sizeof *r);
@@ -596,9 +650,13 @@ Test(propagation, random_writes)
 	r->seed = seed != NULL ? (unsigned)strtoul(seed, NULL, 0) : (unsigned)time(NULL);
 	r->state = r->seed;
 	fprintf(stderr, "SEED=%u\n", r->seed);
-	r->fx = fixture_with(&(struct store_opts){ .still_clock = true, .partition_bytes = 20, .keeper_ms = 3,
-		.engine = { .dir = dir, .durability = DURABILITY_NONE } });
-	create_model_table(r->fx);
+	r->by_item = by_item;
+	opts.still_clock = true;
+	opts.partition_bytes = 20;
+	opts.keeper_ms = 3;
+	opts.engine = (struct engine_opts){ .dir = dir, .durability = DURABILITY_NONE };
+	r->fx = fixture_with(&opts);
+	create_model_table(r);
 	note_version(r);
 	for (; r->step < all; r->step++) {
 		if (rnd(r, 300) == 0) {
@@ -620,4 +678,15 @@ Test(propagation, random_writes)
 	snprintf(command, sizeof command, "rm -r %s", dir);
 	cr_assert_eq(system(command), 0);
 	free(r);
+}
+
+Test(propagation, random_writes)
+{
+	random_run(false, (struct store_opts){ .batch_max = 0 });
+}
+
+/* It is partitions of the indexes that lack throughput: each item by itself goes from version to version. */
+Test(propagation, random_writes_and_hot_partitions)
+{
+	random_run(true, (struct store_opts){ .partition_wcu = 2, .partition_rcu = 1 << 20 });
 }
