@@ -15,6 +15,7 @@
  * C6. While the log is written to, a transaction is as large as what can be committed in a turn, judged by those before it: the
  *     log's next sync waits for it (turn.h). A turn grows with the fourth power of what the overlay holds: a burst hardly
  *     feels it, and where writes go on the two come to the same speed, batch by slice, before the overlay is full.
+ *     While nobody writes a transaction is as large as can be, which says nothing of those to come.
  * C7. It begins when half of the overlay is frozen, when nothing has been written for a while, or when room is wanted, or
  *     something was frozen before it was large: a burst that half of the overlay holds has the disk to itself.
  *
@@ -106,11 +107,10 @@ static enum err move_change(struct lmdb_txn *t, struct slice key, const struct m
 	return v->deleted ? keyspace_del(t, key, f) : keyspace_put(t, key, slice_of(v->bytes, v->n), f);
 }
 
-/* Up to a slice of changes, of so many bytes; *end when there are no more. */
-static enum err move_slice(struct checkpoint *c, struct lmdb_txn *t, size_t *bytes, bool *end, struct fault *f)
+/* Up to `most` bytes of changes, or the first beyond; *end when there are no more. */
+static enum err move_slice(struct checkpoint *c, struct lmdb_txn *t, size_t most, size_t *bytes, bool *end, struct fault *f)
 {
 	enum err rc = ERR_OK;
-	size_t most = c->tight ? SLICE_BYTES_TIGHT : c->e->c.slice_bytes;
 
 	*end = false;
 	*bytes = 0;
@@ -164,35 +164,35 @@ static void size_slices(struct checkpointer *c, size_t bytes, uint64_t ns, uint6
 		c->slice_bytes = SLICE_BYTES;
 }
 
-/* Commit, or undo, when it is our turn. bytes: of what is moved; 0 = it is not a slice. */
+/* Commit, or undo, when it is our turn. bytes: of what is moved; 0 = it says nothing of how large a slice should be. */
 static enum err end_in_turn(struct engine *e, struct lmdb_txn **t, size_t bytes, enum err rc, struct fault *f)
 {
-	struct turn_log log = turn_take_checkpoint(&e->turn);
-	uint64_t start = now_ns();
+	uint64_t sync_ns = turn_take_checkpoint(&e->turn), start = now_ns();
 
 	rc = lmdb_write_end(t, rc, f);
 	turn_give_checkpoint(&e->turn);
 	if (bytes != 0)
-		size_slices(&e->c, bytes, now_ns() - start, start - log.last_ns > REST_NS ? REST_NS : turn_ns(e, log.sync_ns));
+		size_slices(&e->c, bytes, now_ns() - start, turn_ns(e, sync_ns));
 	return rc;
 }
 
 static enum err one_transaction(struct checkpoint *c, bool *end, struct fault *f)
 {
 	struct lmdb_txn *t;
-	size_t bytes;
+	bool rests = now_ns() - turn_log_last(&c->e->turn) > REST_NS;
+	size_t most = c->tight ? SLICE_BYTES_TIGHT : rests ? SLICE_BYTES : c->e->c.slice_bytes, bytes;
 	enum err rc = lmdb_write_begin(c->e->index, &t, f);
 
 	if (rc != ERR_OK)
 		return rc;
-	rc = move_slice(c, t, &bytes, end, f);
+	rc = move_slice(c, t, most, &bytes, end, f);
 	if (rc == ERR_OK && *end && !c->deletions_only)
 		rc = record_end(c, t, f);
 	int error = rc == ERR_OK ? failpoint(FAILPOINT_CHECKPOINT_COMMIT) : 0;
 
 	if (error != 0)
 		rc = file_error(error, "index", f);
-	rc = end_in_turn(c->e, &t, bytes, rc, f);
+	rc = end_in_turn(c->e, &t, rests || c->tight ? 0 : bytes, rc, f);
 	(void)failpoint(FAILPOINT_CHECKPOINT_COMMITTED);
 	return rc;
 }

@@ -33,25 +33,34 @@ void turn_take_log(struct turn *t)
 	pthread_mutex_unlock(&t->lock);
 }
 
-struct turn_log turn_take_checkpoint(struct turn *t)
+uint64_t turn_take_checkpoint(struct turn *t)
 {
 	pthread_mutex_lock(&t->lock);
 	while (t->taken || t->log_waits)
 		pthread_cond_wait(&t->given, &t->lock);
 	t->taken = true;
-	struct turn_log log = t->log;
+	uint64_t sync_ns = t->sync_ns;
 
 	pthread_mutex_unlock(&t->lock);
-	return log;
+	return sync_ns;
 }
 
 void turn_give_log(struct turn *t, uint64_t start, uint64_t now)
 {
 	pthread_mutex_lock(&t->lock);
-	t->log.last_ns = start;
-	t->log.sync_ns += (now - start) / SMOOTH - t->log.sync_ns / SMOOTH;
+	t->last_ns = start;
+	t->sync_ns += (now - start) / SMOOTH - t->sync_ns / SMOOTH;
 	give_locked(t);
 	pthread_mutex_unlock(&t->lock);
+}
+
+uint64_t turn_log_last(struct turn *t)
+{
+	pthread_mutex_lock(&t->lock);
+	uint64_t last = t->last_ns;
+
+	pthread_mutex_unlock(&t->lock);
+	return last;
 }
 
 void turn_give_checkpoint(struct turn *t)

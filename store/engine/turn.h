@@ -18,16 +18,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the log has done with its turns: when it had the last one, and how long it has had them of late. */
-struct turn_log {
-	uint64_t last_ns, sync_ns;
-};
-
 struct turn {
 	pthread_mutex_t lock;
 	pthread_cond_t given;
 	bool taken, log_waits;
-	struct turn_log log;
+	uint64_t last_ns, sync_ns;   /* when the log had its last turn; how long it has had them of late */
 };
 
 void turn_init(struct turn *t);
@@ -36,7 +31,10 @@ void turn_destroy(struct turn *t);
 void turn_take_log(struct turn *t);
 /* start, now: of the log's sync. */
 void turn_give_log(struct turn *t, uint64_t start, uint64_t now);
-struct turn_log turn_take_checkpoint(struct turn *t);
+/* When the log had its last turn; 0 = never. */
+uint64_t turn_log_last(struct turn *t);
+/* Returns how long the log's turns take of late. */
+uint64_t turn_take_checkpoint(struct turn *t);
 void turn_give_checkpoint(struct turn *t);
 
 #endif
