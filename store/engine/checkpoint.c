@@ -167,10 +167,10 @@ static void size_slices(struct checkpointer *c, size_t bytes, uint64_t ns, uint6
 /* Commit, or undo, when it is our turn. bytes: of what is moved; 0 = it says nothing of how large a slice should be. */
 static enum err end_in_turn(struct engine *e, struct lmdb_txn **t, size_t bytes, enum err rc, struct fault *f)
 {
-	uint64_t sync_ns = turn_take_checkpoint(&e->turn), start = now_ns();
+	uint64_t sync_ns = turn_take_background(&e->turn), start = now_ns();
 
 	rc = lmdb_write_end(t, rc, f);
-	turn_give_checkpoint(&e->turn);
+	turn_give_background(&e->turn);
 	if (bytes != 0)
 		size_slices(&e->c, bytes, now_ns() - start, turn_ns(e, sync_ns));
 	return rc;

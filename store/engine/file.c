@@ -4,12 +4,8 @@
 #include "protocol/messages.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-
-enum { FILL_STEP = 1 << 20 };
 
 enum err file_error(int error, const char *what, struct fault *f)
 {
@@ -69,22 +65,4 @@ struct disk_room file_disk_room(int fd)
 	if (fd < 0 || fstatvfs(fd, &v) != 0)
 		return (struct disk_room){ UINT64_MAX, UINT64_MAX };
 	return (struct disk_room){ (uint64_t)v.f_blocks * v.f_frsize, (uint64_t)v.f_bavail * v.f_frsize };
-}
-
-/* fallocate alone leaves extents that are marked unwritten: the first sync of each would wait for a journal commit.
- * Synced in steps, so that another file's sync in the meantime does not wait behind all of it. */
-int file_fill(int fd, size_t n)
-{
-	int error = posix_fallocate(fd, 0, (off_t)n);
-	uint8_t *zeros = calloc(1, FILL_STEP);
-
-	if (zeros == NULL)
-		error = ENOMEM;
-	for (size_t at = 0; at < n && error == 0; at += FILL_STEP) {
-		error = file_write_at(fd, zeros, n - at < FILL_STEP ? n - at : FILL_STEP, (off_t)at);
-		if (error == 0 && (at / FILL_STEP % 4 == 3 || n - at <= FILL_STEP) && fdatasync(fd) != 0)
-			error = errno;
-	}
-	free(zeros);
-	return error;
 }

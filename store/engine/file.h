@@ -17,7 +17,5 @@ int file_read_at(int fd, void *p, size_t n, off_t at, size_t *got);
 /* Of the file system that fd is on: bytes that it has and that are left. Unknown: UINT64_MAX, as of an endless one. */
 struct disk_room { uint64_t total, left; };
 struct disk_room file_disk_room(int fd);
-/* Make fd n bytes long and written, so that later syncs need not touch the file system's metadata. */
-int file_fill(int fd, size_t n);
 
 #endif

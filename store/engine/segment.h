@@ -10,6 +10,7 @@
 
 #include "protocol/err.h"
 #include "store/engine/log_format.h"
+#include "store/engine/turn.h"
 
 #include <stdatomic.h>
 
@@ -34,8 +35,9 @@ void segment_name(char out[SEGMENT_NAME], uint64_t seq);
 /* The number in a file's name, or false. */
 bool segment_number(const char *name, uint64_t *seq);
 
-/* Make the file of segment `seq`. dirfd < 0: one without a name, in the directory for temporary files. */
-enum err segment_create(int dirfd, uint64_t seq, size_t bytes, struct segment **s, struct fault *f)
+/* Make the file of segment `seq`, syncing it in turn with the log. dirfd < 0: one without a name, in the directory for temporary
+ * files. */
+enum err segment_create(int dirfd, uint64_t seq, size_t bytes, struct turn *turn, struct segment **s, struct fault *f)
 	__attribute__((warn_unused_result));
 /* An existing file; its header is not looked at. */
 enum err segment_open(int dirfd, uint64_t seq, struct segment **s, struct fault *f) __attribute__((warn_unused_result));

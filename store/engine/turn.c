@@ -33,7 +33,7 @@ void turn_take_log(struct turn *t)
 	pthread_mutex_unlock(&t->lock);
 }
 
-uint64_t turn_take_checkpoint(struct turn *t)
+uint64_t turn_take_background(struct turn *t)
 {
 	pthread_mutex_lock(&t->lock);
 	while (t->taken || t->log_waits)
@@ -63,7 +63,7 @@ uint64_t turn_log_last(struct turn *t)
 	return last;
 }
 
-void turn_give_checkpoint(struct turn *t)
+void turn_give_background(struct turn *t)
 {
 	pthread_mutex_lock(&t->lock);
 	give_locked(t);

@@ -93,11 +93,11 @@ static enum err recycle(struct wal *w, struct segment *old, uint64_t seq, struct
 static enum err create(struct wal *w, uint64_t seq, struct segment **s)
 {
 	size_t bytes = w->o.segment_bytes;
-	enum err rc = segment_create(w->o.dirfd, seq, bytes, s, NULL);
+	enum err rc = segment_create(w->o.dirfd, seq, bytes, w->o.turn, s, NULL);
 
 	while (rc == ERR_DISK_FULL && bytes / 2 >= SEGMENT_LEAST) {
 		bytes /= 2;
-		rc = segment_create(w->o.dirfd, seq, bytes, s, NULL);
+		rc = segment_create(w->o.dirfd, seq, bytes, w->o.turn, s, NULL);
 	}
 	return rc;
 }

@@ -278,7 +278,7 @@ static enum err begin_segment(struct recovery *r, struct fault *f)
 	/* what an ephemeral segment holds costs nothing before it is there */
 	if (w->o.dirfd < 0)
 		bytes = w->o.segment_bytes;
-	enum err rc = segment_create(w->o.dirfd, w->next_seq, bytes, &s, f);
+	enum err rc = segment_create(w->o.dirfd, w->next_seq, bytes, w->o.turn, &s, f);
 
 	if (rc == ERR_OK)
 		rc = wal_begin_segment(w, s, f);

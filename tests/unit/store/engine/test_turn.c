@@ -45,9 +45,9 @@ Test(turn, one_at_a_time)
 	turn_init(&r.turn);
 	cr_assert_eq(pthread_create(&log, NULL, log_main, &r), 0);
 	for (unsigned i = 0; i < 2000 || atomic_load(&r.turns) < 100; i++) {
-		turn_take_checkpoint(&r.turn);
+		turn_take_background(&r.turn);
 		inside(&r);
-		turn_give_checkpoint(&r.turn);
+		turn_give_background(&r.turn);
 	}
 	atomic_store(&r.stop, true);
 	pthread_join(log, NULL);
@@ -82,16 +82,16 @@ Test(turn, the_log_waits_for_one_commit)
 		pthread_t log;
 
 		turn_init(&r.turn);
-		turn_take_checkpoint(&r.turn);
+		turn_take_background(&r.turn);
 		cr_assert_eq(pthread_create(&log, NULL, log_once, &r), 0);
 		while (!waits(&r.turn))
 			usleep(10);
 		cr_assert_eq(atomic_load(&r.turns), 0);
-		turn_give_checkpoint(&r.turn);
-		cr_assert_eq(turn_take_checkpoint(&r.turn), 10, "a sixteenth of the first one");
+		turn_give_background(&r.turn);
+		cr_assert_eq(turn_take_background(&r.turn), 10, "a sixteenth of the first one");
 		cr_assert_eq(atomic_load(&r.turns), 1, "round %u", i);
 		cr_assert_eq(turn_log_last(&r.turn), 1000);
-		turn_give_checkpoint(&r.turn);
+		turn_give_background(&r.turn);
 		pthread_join(log, NULL);
 		turn_destroy(&r.turn);
 	}
