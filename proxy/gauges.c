@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "proxy/process.h"
+
 static void put(struct buf *out, const char *name, const char *type, const char *help, uint64_t v)
 {
 	buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", name, help, name, type, name, v);
@@ -240,6 +242,17 @@ static void indexes(struct buf *out, struct backend *b)
 	}
 }
 
+static void process(struct buf *out, const struct server_gauges *g)
+{
+	buf_printf(out, "# HELP dynax_build_info 1; its label is the version\n# TYPE dynax_build_info gauge\n"
+		"dynax_build_info{version=\"%s\"} 1\n", DYNAX_VERSION);
+	put(out, "process_start_time_seconds", "gauge", "when the process began, in seconds since 1970", (uint64_t)g->started_s);
+	put_seconds(out, "process_cpu_seconds_total", "processor time of all threads", process_cpu_ns());
+	put(out, "process_resident_memory_bytes", "gauge", "memory in RAM", process_resident_bytes());
+	put(out, "process_open_fds", "gauge", "files and sockets open", process_open_files());
+	put(out, "process_max_fds", "gauge", "files and sockets that may be open", g->descriptors);
+}
+
 void gauges_write(struct buf *out, const struct shared *s, const struct server_gauges *g)
 {
 	uint64_t flying, joined;
@@ -256,5 +269,5 @@ void gauges_write(struct buf *out, const struct shared *s, const struct server_g
 	indexes(out, s->backend);
 	put(out, "dynax_accept_pauses_total", "counter", "times that accepting rested for want of descriptors", g->accept_pauses);
 	put(out, "dynax_connections_max", "gauge", "connections taken at most", g->max_connections);
-	put(out, "dynax_descriptors_max", "gauge", "limit of descriptors", g->descriptors);
+	process(out, g);
 }

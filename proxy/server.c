@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "proxy/admin.h"
@@ -29,6 +30,7 @@ struct server {
 	char *const *argv;
 	int http_fd, listen_fd, admin_fd;      /* -1 once given away */
 	uint64_t descriptors, max_connections, given;
+	int64_t started_s;
 	struct coherence coherence;
 	struct shared shared;
 	struct address_text http_address;
@@ -188,6 +190,7 @@ struct server *server_open(const struct config *c, int argc, char *const *argv, 
 		fail(e, "out of memory");
 		return NULL;
 	}
+	s->started_s = time(NULL);
 	s->config = *c;
 	s->argc = argc;
 	s->argv = argv;
@@ -212,7 +215,7 @@ static void write_metrics(void *arg, struct buf *out)
 	struct server *s = arg;
 	struct metrics *m[THREADS_MAX];
 	struct server_gauges g = { s->accept_pauses + listener_pauses(s->http) + listener_pauses(s->msgpack), s->max_connections,
-		s->descriptors };
+		s->descriptors, s->started_s };
 
 	for (unsigned i = 0; i < s->workers; i++)
 		m[i] = s->worker[i]->metrics;

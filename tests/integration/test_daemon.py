@@ -10,7 +10,7 @@ import tempfile
 import time
 import unittest
 
-from daemon import BINARY, Daemon, DataDirectory
+from daemon import BINARY, ROOT, Daemon, DataDirectory
 from test_http_wire import TABLE, Wire, request
 
 FREE = ("--http", "127.0.0.1:0", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
@@ -195,6 +195,34 @@ class Descriptors(unittest.TestCase):
             self.assertLess(d.stderr().count("not accepting"), 6)
 
 
+def prometheus(text):
+    """Metrics of a text in Prometheus' format, with their types; fails if it is not one. Its rules: a metric's HELP, TYPE and
+    lines stand together, no line twice, counters end in _total; a histogram's buckets grow up to +Inf, which is its count."""
+    types, helped, lines = {}, set(), {}
+    for line in text.splitlines():
+        head = re.fullmatch(r"# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)", line)
+        if head and head[1] == "HELP":
+            assert head[2] not in helped, line
+            helped.add(head[2])
+        elif head:
+            assert head[2] not in types and head[3] in ("counter", "gauge", "histogram"), line
+            assert (head[3] == "counter") == head[2].endswith("_total"), line
+            current = head[2]
+            types[current] = head[3]
+        else:
+            sample = re.fullmatch(r'([a-zA-Z_:][a-zA-Z0-9_:]*)((?:\{\w+="[^"\\\n]*"(?:,\w+="[^"\\\n]*")*\})?) ([0-9.e+-]+)', line)
+            assert sample, line
+            name = re.sub("_(bucket|sum|count)$", "", sample[1]) if types[current] == "histogram" else sample[1]
+            assert name == current and (sample[1], sample[2]) not in lines, line
+            lines[sample[1], sample[2]] = float(sample[3])
+    assert helped == set(types)
+    for (name, labels), count in lines.items():
+        if name.endswith("_count") and types.get(name[:-6]) == "histogram":
+            buckets = [v for (n, l), v in lines.items() if n == name[:-5] + "bucket" and l.startswith(labels[:-1] + ",")]
+            assert buckets == sorted(buckets) and buckets[-1] == count > 0
+    return types
+
+
 class Admin(unittest.TestCase):
     def get(self, d, path):
         with Wire(d.admin) as w:
@@ -213,10 +241,19 @@ class Admin(unittest.TestCase):
             self.assertEqual(status, 200)
             self.assertIn('dynax_requests_total{op="ListTables"} 1\n', text)
             self.assertIn('{op="DescribeTable",type="ResourceNotFoundException",code="5"} 1\n', text)
-            for line in text.splitlines():
-                self.assertRegex(line, r'^(# (HELP|TYPE) \w+ .+|\w+({\w+="[^"]*"(,\w+="[^"]*")*})? [\d.e+]+)$')
-            names = re.findall(r"^# TYPE (\w+)", text, re.M)
-            self.assertEqual(len(names), len(set(names)))
+            self.assertIn("process_open_fds", text)
+
+    def test_metrics_are_in_the_format_and_in_the_documentation(self):
+        with Daemon() as d, Wire(d.http) as w:
+            w.send(request("CreateTable", TABLE)).answer()
+            w.send(request("GetItem", {"TableName": TABLE["TableName"], "Key": {}})).answer()
+            types = prometheus(self.get(d, b"/metrics")[1])
+        with open(os.path.join(ROOT, "docs", "metrics.md"), encoding="utf-8") as f:
+            rows = [line for line in f if line.startswith("| `")]
+        documented = {name: row for row in rows for name in re.findall(r"`((?:dynax|process)_\w+)", row.split(" | ")[0])}
+        self.assertEqual(set(documented), set(types))
+        for name, kind in types.items():
+            self.assertIn(kind, documented[name].split(" | ")[1], name)
 
     def test_the_clock_is_moved_beside(self):
         """A long advance holds up nothing but those behind it, and minds neither a client's next request nor its leaving."""
