@@ -78,7 +78,7 @@ help:
 	@echo 'make unit         unit tests            make integration   tests of the real daemon'
 	@echo 'make sanitize     both under sanitizers make fuzz          bounded fuzzing (FUZZ_SECONDS=10)'
 	@echo 'make bench        build the benchmarks of bench/ (bench/README.md)'
-	@echo 'make install      PREFIX=/usr/local DESTDIR='
+	@echo 'make install      PREFIX=/usr/local DESTDIR= (and LIBDIR, MANDIR, UNITDIR, ...: mk/install.mk); make uninstall'
 	@echo 'make deps         install the packages needed; deps-test: those of the tests too'
 	@echo 'make format       clang-format the lines that differ from SINCE=HEAD'
 	@echo 'make clean        remove build/'

@@ -24,41 +24,46 @@ struct option {
 #define RESTART false
 
 static const struct option options[] = {
-	{ "data", TEXT, FIELD(data), "./dynax-data", RESTART, "DIR", "directory of the embedded store" },
-	{ "memory", FLAG, FIELD(memory), "off", RESTART, NULL, "an ephemeral store, gone with the process" },
+	{ "data", TEXT, FIELD(data), "./dynax-data", RESTART, "DIR", "directory of the store" },
+	{ "memory", FLAG, FIELD(memory), "off", RESTART, NULL, "keep the store in memory; it is lost at the end" },
 	{ "http", ADDRESS, FIELD(http), "127.0.0.1:8000", RESTART, "HOST:PORT", "DynamoDB's HTTP API" },
 	{ "listen", ADDRESS, FIELD(listen), "127.0.0.1:8111", RESTART, "HOST:PORT", "the msgpack protocol" },
-	{ "admin", ADDRESS, FIELD(admin), "127.0.0.1:8112", RESTART, "HOST:PORT", "/metrics, /healthz, /readyz" },
-	{ "threads", COUNT, FIELD(threads), "0", RESTART, "N", "worker threads; 0 = one a processor" },
-	{ "item-cache", BYTES, FIELD(item_cache), "256M", RESTART, "BYTES", "item cache; 0 = off" },
-	{ "query-cache", BYTES, FIELD(query_cache), "64M", RESTART, "BYTES", "query cache; 0 = off" },
-	{ "item-ttl", MILLIS, FIELD(item_ttl), "0", RESTART, "MS", "life of a cached item; 0 = until invalidated" },
-	{ "query-ttl", MILLIS, FIELD(query_ttl), "0", RESTART, "MS", "life of a cached query; 0 = until invalidated" },
+	{ "admin", ADDRESS, FIELD(admin), "127.0.0.1:8112", RESTART, "HOST:PORT", "metrics, health and administration" },
+	{ "threads", COUNT, FIELD(threads), "0", RESTART, "N", "worker threads; 0 = one for each processor" },
+	{ "item-cache", BYTES, FIELD(item_cache), "256M", RESTART, "BYTES", "size of the item cache; 0 = off" },
+	{ "query-cache", BYTES, FIELD(query_cache), "64M", RESTART, "BYTES", "size of the cache of Query and Scan pages; 0 = off" },
+	{ "item-ttl", MILLIS, FIELD(item_ttl), "0", RESTART, "MS", "longest life of a cached item; 0 = until a write" },
+	{ "query-ttl", MILLIS, FIELD(query_ttl), "0", RESTART, "MS", "longest life of a cached page; 0 = until a write" },
 	{ "durability", DURABILITY, FIELD(durability), "sync", RESTART, "sync|async|none", "when a write is acknowledged" },
 	{ "config", TEXT, FIELD(config), "", RESTART, "FILE", "read options from a file, one \"name value\" a line" },
 	{ "log-level", LEVEL, FIELD(log_level), "info", RELOAD, "LEVEL", "error, warn, info, debug or trace" },
-	{ "insecure", FLAG, FIELD(insecure), "off", RESTART, NULL, "listen beyond loopback though nobody is authenticated" },
+	{ "insecure", FLAG, FIELD(insecure), "off", RESTART, NULL, "allow addresses beyond loopback, though nobody is authenticated" },
 	{ "region", TEXT, FIELD(region), "ddblocal", RESTART, "NAME", "the region in ARNs" },
 	{ "cors", SWITCH, FIELD(cors), "on", RELOAD, "on|off", "answer browsers of other origins" },
-	{ "idle-timeout", MILLIS, FIELD(idle_timeout), "350000", RELOAD, "MS", "close a connection that is idle for so long" },
-	{ "head-timeout", MILLIS, FIELD(head_timeout), "15000", RELOAD, "MS", "time for the whole head of a request" },
-	{ "body-timeout", MILLIS, FIELD(body_timeout), "30000", RELOAD, "MS", "time for a body or frame, and a second for each 64 KB" },
-	{ "write-timeout", MILLIS, FIELD(write_timeout), "30000", RELOAD, "MS", "time for a client to take its answers" },
-	{ "drain-timeout", MILLIS, FIELD(drain_timeout), "10000", RELOAD, "MS", "time for running requests at shutdown" },
-	{ "max-connections", COUNT, FIELD(max_connections), "0", RESTART, "N", "0 = what the limit of descriptors allows" },
-	{ "reader-threads", COUNT, FIELD(reader_threads), "4", RESTART, "N", "for reads that may wait for a disk" },
-	{ "hand-over", HAND_OVER, FIELD(hand_over), "auto", RESTART, "auto|always|never", "reads to reader threads: if data exceed memory" },
-	{ "overlay", BYTES, FIELD(overlay), "512M", RESTART, "BYTES", "recent writes kept in memory until checkpointed" },
-	{ "ttl-interval", MILLIS, FIELD(ttl_interval), "5000", RESTART, "MS", "expired items are looked for so often" },
-	{ "capacity", CAPACITY, FIELD(capacity), "declared", RESTART, "declared|aws|account|off", "throughput: enforced, counted, neither" },
-	{ "partition-bytes", BYTES, FIELD(partition_bytes), "10G", RESTART, "BYTES", "a larger partition is cut in two" },
-	{ "collection-bytes", BYTES, FIELD(collection_bytes), "10G", RESTART, "BYTES", "limit of item collections, with local indexes" },
-	{ "partition-wcu", COUNT, FIELD(partition_wcu), "1000", RESTART, "N", "write units a second that a partition gives" },
-	{ "partition-rcu", COUNT, FIELD(partition_rcu), "3000", RESTART, "N", "read units a second that a partition gives" },
-	{ "table-delay", MILLIS, FIELD(table_delay), "0", RESTART, "MS", "tables are CREATING, UPDATING and DELETING for so long" },
-	{ "index-delay", MILLIS, FIELD(index_delay), "0", RELOAD, "MS", "global indexes follow their tables so much later" },
+	{ "idle-timeout", MILLIS, FIELD(idle_timeout), "350000", RELOAD, "MS",
+		"close a connection that is idle this long; 0 = never" },
+	{ "head-timeout", MILLIS, FIELD(head_timeout), "15000", RELOAD, "MS", "time for the head of a request to arrive" },
+	{ "body-timeout", MILLIS, FIELD(body_timeout), "30000", RELOAD, "MS",
+		"time for a body or frame to arrive, and 1 s for each 64 KB" },
+	{ "write-timeout", MILLIS, FIELD(write_timeout), "30000", RELOAD, "MS", "time for a client to read its answers" },
+	{ "drain-timeout", MILLIS, FIELD(drain_timeout), "10000", RELOAD, "MS", "time for running requests at the end" },
+	{ "max-connections", COUNT, FIELD(max_connections), "0", RESTART, "N", "most connections; 0 = as many as files may be open" },
+	{ "reader-threads", COUNT, FIELD(reader_threads), "4", RESTART, "N", "threads for reads that may wait for the disk" },
+	{ "hand-over", HAND_OVER, FIELD(hand_over), "auto", RESTART, "auto|always|never",
+		"reads go to reader threads; auto = if the data exceed memory" },
+	{ "overlay", BYTES, FIELD(overlay), "512M", RESTART, "BYTES", "memory for writes that are not in the database yet" },
+	{ "ttl-interval", MILLIS, FIELD(ttl_interval), "5000", RESTART, "MS", "how often to look for expired items" },
+	{ "capacity", CAPACITY, FIELD(capacity), "declared", RESTART, "declared|aws|account|off",
+		"limits of throughput: enforced, only counted, neither" },
+	{ "partition-bytes", BYTES, FIELD(partition_bytes), "10G", RESTART, "BYTES", "a larger partition is split in two" },
+	{ "collection-bytes", BYTES, FIELD(collection_bytes), "10G", RESTART, "BYTES",
+		"limit of item collections, with local indexes" },
+	{ "partition-wcu", COUNT, FIELD(partition_wcu), "1000", RESTART, "N", "write units a second of one partition" },
+	{ "partition-rcu", COUNT, FIELD(partition_rcu), "3000", RESTART, "N", "read units a second of one partition" },
+	{ "table-delay", MILLIS, FIELD(table_delay), "0", RESTART, "MS", "how long tables are CREATING, UPDATING and DELETING" },
+	{ "index-delay", MILLIS, FIELD(index_delay), "0", RELOAD, "MS", "how much later global indexes change" },
 	{ "test-clock", FLAG, FIELD(test_clock), "off", RESTART, NULL, "time stands still; POST /clock?advance=SECONDS moves it" },
-	{ "map-max", BYTES, FIELD(map_max), "1024G", RELOAD, "BYTES", "the database grows up to this" },
+	{ "map-max", BYTES, FIELD(map_max), "1024G", RELOAD, "BYTES", "largest size of the database file" },
 };
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
 
@@ -381,12 +386,12 @@ void config_help(void)
 		char left[48];
 
 		snprintf(left, sizeof(left), "--%s %s", o->name, o->arg != NULL ? o->arg : "");
-		printf("  %-30s %s", left, o->help);
+		printf("  %-38s %s", left, o->help);
 		if (o->arg != NULL && o->value[0] != '\0')
 			printf(" (%s)", o->value);
 		printf("\n");
 	}
-	printf("  %-30s %s\n  %-30s %s\n", "--version", "print the version", "--help", "print this");
+	printf("  %-38s %s\n  %-38s %s\n", "--version", "print the version", "--help", "print this");
 	printf("\nBYTES take the suffixes K, M, G and T. SIGHUP reads the options again.\n");
 }
 

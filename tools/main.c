@@ -18,50 +18,53 @@ static const struct cli_option options[] = {
 	{ "--plain", NULL, CLI_PLAIN, NULL, "items as plain JSON instead of DynamoDB's" },
 	{ "--help", NULL, CLI_HELP, NULL, "this text" },
 	{ "--consistent", NULL, CLI_TRUE, "ConsistentRead", "read consistently" },
-	{ "--projection", "EXPR", CLI_STR, "ProjectionExpression", "the attributes wanted" },
+	{ "--projection", "EXPR", CLI_STR, "ProjectionExpression", "the attributes to print" },
 	{ "--if", "EXPR", CLI_STR, "ConditionExpression", "write only if this is true" },
 	{ "--expr", "EXPR", CLI_STR, "UpdateExpression", "what to change: 'SET #s = :new'" },
 	{ "--return", "WHAT", CLI_STR, "ReturnValues", "ALL_OLD, ALL_NEW, UPDATED_OLD, UPDATED_NEW" },
-	{ "--where", "EXPR", CLI_STR, "KeyConditionExpression", "the key condition in full" },
-	{ "--filter", "EXPR", CLI_STR, "FilterExpression", "which of the items read" },
-	{ "--index", "NAME", CLI_STR, "IndexName", "of this index, not of the table" },
-	{ "--limit", "N", CLI_INT, "Limit", "read N items, one page" },
-	{ "--after", "JSON", CLI_JSON, "ExclusiveStartKey", "begin behind this key" },
-	{ "--reverse", NULL, CLI_FALSE, "ScanIndexForward", "last sort key first" },
+	{ "--where", "EXPR", CLI_STR, "KeyConditionExpression", "any key condition" },
+	{ "--filter", "EXPR", CLI_STR, "FilterExpression", "print only items for which this is true" },
+	{ "--index", "NAME", CLI_STR, "IndexName", "this index instead of its table" },
+	{ "--limit", "N", CLI_INT, "Limit", "read one page of N items" },
+	{ "--after", "JSON", CLI_JSON, "ExclusiveStartKey", "begin after this key" },
+	{ "--reverse", NULL, CLI_FALSE, "ScanIndexForward", "descending order of sort keys" },
 	{ "--segment", "N/TOTAL", CLI_SEGMENT, NULL, "one part of a parallel scan, counted from 0" },
-	{ "--all", NULL, CLI_ALL, NULL, "page after page to the end, also with --limit" },
+	{ "--all", NULL, CLI_ALL, NULL, "read all pages, also with --limit" },
 	{ "--name", "#X=NAME", CLI_NAME, NULL, "a name that expressions use (may be repeated)" },
 	{ "--value", ":X=TEXT", CLI_VALUE, NULL, "a value that expressions use; :X:=JSON if not text" },
-	{ "--read", NULL, CLI_SCALING, "use", "autoscaling: of reads" },
-	{ "--write", NULL, CLI_SCALING, "use", "autoscaling: of writes" },
-	{ "--min", "N", CLI_SCALING, "min", "autoscaling: not below N units" },
-	{ "--max", "N", CLI_SCALING, "max", "autoscaling: not above N units" },
-	{ "--target", "PERCENT", CLI_SCALING, "target", "autoscaling: so much in use, 20 to 90 (default 70)" },
+	{ "--read", NULL, CLI_SCALING, "use", "autoscaling: scale reads" },
+	{ "--write", NULL, CLI_SCALING, "use", "autoscaling: scale writes" },
+	{ "--min", "N", CLI_SCALING, "min", "autoscaling: at least N units a second" },
+	{ "--max", "N", CLI_SCALING, "max", "autoscaling: at most N units a second" },
+	{ "--target", "PERCENT", CLI_SCALING, "target", "autoscaling: how much should be in use, 20 to 90 (default 70)" },
 	{ "--in-cooldown", "S", CLI_SCALING, "in", "autoscaling: seconds from one decrease to the next" },
 	{ "--out-cooldown", "S", CLI_SCALING, "out", "autoscaling: seconds from one increase to the next" },
-	{ "--off", NULL, CLI_SCALING, "off", "autoscaling: no more" },
+	{ "--off", NULL, CLI_SCALING, "off", "autoscaling: do not scale any more" },
 };
 enum { OPTIONS = sizeof(options) / sizeof(options[0]), MANY = 1 << 16 };
 
 static const struct cli_command commands[] = {
-	{ "get", "TABLE KEY...", "one item by its key", 2, MANY, cmd_get, OP_GetItem },
+	{ "get", "TABLE KEY...", "print an item", 2, MANY, cmd_get, OP_GetItem },
 	{ "put", "TABLE ATTR...", "store an item", 2, MANY, cmd_put, OP_PutItem },
 	{ "update", "TABLE KEY... --expr EXPR", "change attributes of an item", 2, MANY, cmd_update, OP_UpdateItem },
 	{ "delete", "TABLE KEY...", "delete an item", 2, MANY, cmd_delete, OP_DeleteItem },
-	{ "query", "TABLE KEY... [NAME^=PREFIX]", "items under one partition key, in order", 1, MANY, cmd_query, OP_Query },
-	{ "scan", "TABLE", "all items", 1, 1, cmd_scan, OP_Scan },
-	{ "batch-get", "TABLE KEY,KEY...", "many items by their keys, each PK=a,SK=b", 2, MANY, cmd_batch_get, OP_BatchGetItem },
+	{ "query", "TABLE KEY... [NAME^=PREFIX]", "print the items with one partition key, in order",
+		1, MANY, cmd_query, OP_Query },
+	{ "scan", "TABLE", "print all items", 1, 1, cmd_scan, OP_Scan },
+	{ "batch-get", "TABLE KEY,KEY...", "print many items, each key as PK=a,SK=b", 2, MANY, cmd_batch_get, OP_BatchGetItem },
 	{ "batch-write", "TABLE [put|delete]", "store items (or delete keys) from standard input, one a line", 1, 2,
 		cmd_batch_write, OP_BatchWriteItem },
-	{ "create-table", "TABLE PARTITION[:T] [SORT[:T]]", "T is S (default), N or B", 2, 3, cmd_create_table, OP_COUNT },
-	{ "describe-table", "TABLE", "what a table is like", 1, 1, cmd_describe_table, OP_COUNT },
-	{ "list-tables", "", "all tables", 0, 0, cmd_list_tables, OP_COUNT },
+	{ "create-table", "TABLE PARTITION[:T] [SORT[:T]]", "create a table; T is S (default), N or B",
+		2, 3, cmd_create_table, OP_COUNT },
+	{ "describe-table", "TABLE", "describe a table", 1, 1, cmd_describe_table, OP_COUNT },
+	{ "list-tables", "", "list all tables", 0, 0, cmd_list_tables, OP_COUNT },
 	{ "delete-table", "TABLE", "delete a table", 1, 1, cmd_delete_table, OP_COUNT },
-	{ "partitions", "TABLE", "how a table and its indexes are cut, as JSON", 1, 1, cmd_partitions, OP_COUNT },
-	{ "autoscaling", "TABLE [--read|--write ...]", "show or set what scales provisioned throughput", 1, 1, cmd_autoscaling, OP_COUNT },
-	{ "index-delay", "[MS]", "how much later global indexes follow their tables, or shall follow", 0, 1, cmd_index_delay, OP_COUNT },
-	{ "call", "OPERATION [JSON]", "any operation; JSON '-' reads standard input", 1, 2, cmd_call, OP_COUNT },
-	{ "ping", "", "is the server there?", 0, 0, cmd_ping, OP_COUNT },
+	{ "partitions", "TABLE", "how a table and its indexes are partitioned, as JSON", 1, 1, cmd_partitions, OP_COUNT },
+	{ "autoscaling", "TABLE [--read|--write ...]", "print or set what scales provisioned throughput",
+		1, 1, cmd_autoscaling, OP_COUNT },
+	{ "index-delay", "[MS]", "print or set how much later global indexes change", 0, 1, cmd_index_delay, OP_COUNT },
+	{ "call", "OPERATION [JSON]", "call any operation; JSON '-' reads standard input", 1, 2, cmd_call, OP_COUNT },
+	{ "ping", "", "ask whether the server is there", 0, 0, cmd_ping, OP_COUNT },
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
@@ -110,7 +113,8 @@ static void print_option(const struct cli_option *o)
 	printf("%*s%s\n", n < 26 ? 26 - n : 1, "", o->help);
 }
 
-static const char attr_help[] = "KEY and ATTR: NAME=text, or NAME:=json for numbers, true, null, lists and objects; or one JSON argument\n";
+static const char attr_help[] =
+	"KEY and ATTR: NAME=text, or NAME:=json for numbers, true, null, lists and objects; or one JSON argument\n";
 
 static void print_command_help(const struct cli_command *of)
 {
@@ -132,7 +136,7 @@ static void print_help(void)
 
 		printf("%*s%s\n", n < 46 ? 46 - n : 1, "", commands[i].help);
 	}
-	puts("  bench ...                                   load and measure a server; dynax bench --help\n");
+	puts("  bench ...                                   measure a server; dynax bench --help\n");
 	puts(attr_help);
 	for (unsigned i = 0; i < OPTIONS; i++)
 		print_option(&options[i]);

@@ -112,6 +112,11 @@ def test_help_of_each_command():
     assert text("help") == text("-h") == everything
     commands = re.findall(r"^  ([a-z][a-z-]+) ", everything, re.M)
     assert len(commands) > 15
+    with open(os.path.join(ROOT, "docs", "man", "dynax.1"), encoding="utf-8") as f:
+        page = f.read()
+    assert sorted(commands) == sorted(re.findall(r"^\.It Cm ([a-z-]+)", page, re.M))
+    described = re.findall(r"Fl -([a-z-]+)", "".join(line for line in page.splitlines(True) if line.startswith(".It Fl ")))
+    assert sorted(described) == sorted(re.findall(r"^  --([a-z-]+)", everything, re.M))
     for command in commands:
         options = re.findall(r"^  (--[a-z-]+)", text(command, "--help"), re.M)
         if command != "bench":
@@ -202,6 +207,16 @@ def test_installed_library(dynax, run, tmp_path):
     done = subprocess.run([prefix + "/profile"], capture_output=True, text=True, timeout=30,
                           env={**os.environ, "LD_LIBRARY_PATH": prefix + "/lib"})
     assert done.stdout == "Ana\n", done.stdout + done.stderr
+    private = subprocess.run(["pkg-config", "--static", "--libs-only-l", "dynax"], check=True, capture_output=True, text=True,
+                             env={**os.environ, "PKG_CONFIG_PATH": prefix + "/lib/pkgconfig"}).stdout.split()
+    subprocess.run(["cc", "-I" + prefix + "/include", prefix + "/profile.c", prefix + "/lib/libdynax.a",
+                    *[x for x in private if x != "-ldynax"], "-o", prefix + "/static"], check=True)
+    assert subprocess.run([prefix + "/static"], capture_output=True, text=True, timeout=30).stdout == "Ana\n"
+    with open(prefix + "/lib/systemd/system/dynaxd.service", encoding="utf-8") as f:
+        assert "ExecStart=" + prefix + "/sbin/dynaxd --data" in f.read()
     exported = subprocess.run(["nm", "-D", "--defined-only", prefix + "/lib/libdynax.so"], check=True, capture_output=True,
                               text=True).stdout.split()[2::3]
     assert exported and all(name.startswith(("dynax_", "DYNAX_0")) for name in exported)
+    subprocess.run(["make", "-s", "uninstall", "PREFIX=" + prefix], cwd=ROOT, check=True, timeout=60)
+    left = [os.path.join(folder, name) for folder, _, names in os.walk(prefix) for name in names]
+    assert sorted(os.path.basename(name) for name in left) == ["profile", "profile.c", "static"]
