@@ -93,7 +93,7 @@ enum err update_bind(const struct expr *e, struct expr_env *env, struct update *
 	__attribute__((warn_unused_result));
 /* Does it assign to or remove this top-level attribute? (Keys may not be updated.) */
 bool update_touches(const struct update *u, struct slice name);
-/* Does it reach into this top-level attribute? */
+/* Does it, on either side of an assignment, reach into this top-level attribute? */
 bool update_nests(const struct update *u, struct slice name);
 /* The value that the request itself gives for this top-level attribute (SET a = :v, ADD a :v, DELETE a :v); else absent. */
 struct slice update_given(const struct update *u, struct slice name);

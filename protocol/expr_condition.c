@@ -74,7 +74,7 @@ struct condition *cond_finish(struct cond_builder *c)
 
 /* ---- checks of primitives ---- */
 
-/* "{N:1}" */
+/* "{N:1}", and of a binary what Java prints of its buffer. */
 static const char *value_text(struct slice v, struct arena *a)
 {
 	enum value_type t = value_type(v);
@@ -84,6 +84,8 @@ static const char *value_text(struct slice v, struct arena *a)
 	if (t == VALUE_N) {
 		number_format(value_bytes(v), number);
 		out = arena_printf(a, "{N:%s}", number);
+	} else if (t == VALUE_B) {
+		out = arena_printf(a, "{B:java.nio.HeapByteBuffer[pos=0 lim=%zu cap=%zu]}", value_bytes(v).n, value_bytes(v).n);
 	} else {
 		out = arena_printf(a, "{%s:%.*s}", value_type_name(t), SLICE_FMT(value_bytes(v)));
 	}

@@ -1,7 +1,8 @@
 /* expr_lex - from the text of an expression to tokens.
  *
  * A name begins with a letter and goes on with letters, digits and "_"; a placeholder begins with "#" or ":" and
- * goes on with any of these. What begins nothing is a token of its own, one character long, and no grammar takes it.
+ * goes on with any of these. A number has no leading zeros. What begins nothing is a token of its own, one character
+ * long, and no grammar takes it.
  * Threads: pure. */
 #include "protocol/expr_int.h"
 
@@ -77,7 +78,7 @@ struct token expr_lex(struct slice text, size_t at)
 			end = run(text, end, is_word);
 		} else if (is_digit(c)) {
 			kind = TOKEN_NUMBER;
-			end = run(text, end, is_digit);
+			end = c == '0' ? end : run(text, end, is_digit);
 		} else if ((c == '#' || c == ':') && is_word(next)) {
 			kind = c == '#' ? TOKEN_NAME_REF : TOKEN_VALUE_REF;
 			end = run(text, end, is_word);

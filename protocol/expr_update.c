@@ -104,10 +104,23 @@ bool update_touches(const struct update *u, struct slice name)
 	return false;
 }
 
+static bool path_nests(const struct path *p, struct slice name)
+{
+	return p->n > 1 && slice_eq(p->step[0].name, name);
+}
+
+static bool operand_nests(const struct operand *o, struct slice name)
+{
+	bool two = o->kind == OPERAND_LIST_APPEND || o->kind == OPERAND_PLUS || o->kind == OPERAND_MINUS;
+
+	return path_nests(&o->path, name) || ((two || o->kind == OPERAND_IF_NOT_EXISTS) && operand_nests(&o->arg[0], name)) ||
+		(two && operand_nests(&o->arg[1], name));
+}
+
 bool update_nests(const struct update *u, struct slice name)
 {
 	for (uint32_t i = 0; i < u->n; i++)
-		if (u->path[i].path.n > 1 && slice_eq(u->path[i].path.step[0].name, name))
+		if (path_nests(&u->path[i].path, name) || operand_nests(&u->change[i].operand, name))
 			return true;
 	return false;
 }

@@ -504,6 +504,12 @@ static enum err plain_words(struct fault *f)
 	return f->code;
 }
 
+enum err pq_check_paths(struct path_at *path, uint32_t n, struct arena *a, struct fault *f)
+{
+	paths_sort(path, n);
+	return paths_check(path, n, EXPR_UPDATE, a, f) == ERR_OK ? ERR_OK : plain_words(f);
+}
+
 enum err pq_update(struct pq_binder *b, const struct pq_assignment *first, struct update **out)
 {
 	struct path_at *path;
@@ -529,5 +535,5 @@ enum err pq_update(struct pq_binder *b, const struct pq_assignment *first, struc
 	*out = update_new(path, change, n, false, b->arena);
 	if (*out == NULL)
 		return fault_set(b->f, MSG_NO_MEMORY);
-	return paths_check(path, n, EXPR_UPDATE, b->arena, b->f) == ERR_OK ? ERR_OK : plain_words(b->f);
+	return pq_check_paths(path, n, b->arena, b->f);
 }

@@ -127,6 +127,9 @@ enum err pq_condition(struct pq_binder *b, const struct pq_node *n, struct condi
 	__attribute__((warn_unused_result));
 enum err pq_update(struct pq_binder *b, const struct pq_assignment *a, struct update **out)
 	__attribute__((warn_unused_result));
+/* Paths that may not stand together (paths_check); sorts them. */
+enum err pq_check_paths(struct path_at *path, uint32_t n, struct arena *a, struct fault *f)
+	__attribute__((warn_unused_result));
 
 /* ---- keys (partiql_key.c) ---- */
 

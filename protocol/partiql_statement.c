@@ -86,6 +86,19 @@ static int compare_columns(const void *a, const void *b)
 	return slice_cmp(x->name, y->name);
 }
 
+/* The service makes a projection of the columns, the last first. */
+static enum err check_columns(struct pq_parser *p, const struct pq_node *columns)
+{
+	struct path_at *path = arena_alloc(p->arena, columns->operands * sizeof *path);
+	uint32_t n = 0;
+
+	if (path == NULL)
+		return fault_set(p->f, MSG_NO_MEMORY);
+	for (const struct pq_node *c = columns->first; c != NULL; c = c->next, n++)
+		path[n] = (struct path_at){ c->path, columns->operands - n };
+	return pq_check_paths(path, n, p->arena, p->f);
+}
+
 static enum err bind_columns(struct pq_parser *p, struct pq_draft *d)
 {
 	struct column *column;
@@ -109,7 +122,7 @@ static enum err bind_columns(struct pq_parser *p, struct pq_draft *d)
 			return fault_set(p->f, MSG_PQ_COLUMN_TWICE, SLICE_FMT(column[i].name));
 	d->s->column = column;
 	d->s->columns = n;
-	return ERR_OK;
+	return check_columns(p, d->columns);
 }
 
 static enum err order_fault(struct pq_parser *p, const struct pq_node *o)

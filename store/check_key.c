@@ -199,6 +199,8 @@ enum err check_update(const struct table *t, const struct update *u, struct faul
 
 		if (update_touches(u, name))
 			return fault_set(f, MSG_UPDATE_KEY, SLICE_FMT(name));
+		if (update_nests(u, name))
+			return fault_set(f, MSG_EXPR_KEY_NESTED, "Key", SLICE_FMT(name));
 	}
 	for (unsigned i = 0; i < t->gsis + t->lsis; i++) {
 		const struct table_index *x = &t->index[i];

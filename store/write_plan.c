@@ -148,6 +148,8 @@ enum err write_address(struct store_write *w, const struct table *t, struct slic
 	struct arena *a = w->req->arena;
 	struct buf b;
 
+	if (store_check_paths(t, NULL, op->condition, f) != ERR_OK)
+		return f->code;
 	op->table = t->id;
 	op->hash = hash;
 	op->key = op->kind == ITEM_PUT ? check_key_of(t, key_or_item, a) : key_or_item;

@@ -186,6 +186,14 @@ def test_no_path_leads_into_a_key(db):
     db.invalid(SCALARS + "IndexKey: k", "BatchGetItem", RequestItems={table: {"Keys": [item(pk="x")], **into}})
     db.refuse("TransactionCanceledException", "[ValidationError]", "TransactGetItems", TransactItems=[{"Get": {**key, **into}}])
     db.invalid(SCALARS + "IndexKey: k", "UpdateItem", UpdateExpression="SET k.x = :v", ExpressionAttributeValues=values(v=1), **key)
+    for name, kind in (("k", "IndexKey"), ("pk", "Key")):
+        text, nested = f"{SCALARS}{kind}: {name}", {"ConditionExpression": f"attribute_not_exists({name}[0])"}
+        for value in (f"{name}.x", f"a - {name}.x", f"if_not_exists({name}.x, a)", f"list_append(a, if_not_exists(b, {name}[0]))"):
+            db.invalid(text, "UpdateItem", UpdateExpression=f"SET z = {value}", **key)
+        db.invalid(text, "UpdateItem", UpdateExpression="SET a = pk", **nested, **key)
+        db.invalid(text, "DeleteItem", **nested, **key)
+        db.invalid(text, "PutItem", TableName=table, Item=item(pk="x"), **nested)
+        db.invalid(text, "TransactWriteItems", TransactItems=[{"ConditionCheck": {**nested, **key}}])
 
 
 # ---- projections and filters ----

@@ -169,7 +169,8 @@ def test_whole_table(pairs, where, expected):
 
 def test_columns(pairs):
     select = f"FROM \"{PAIR}\" WHERE pk = 'a' AND sk = 2"
-    assert rows(pairs, f"SELECT sk, m.x[0], m.x {select}") == [{"sk": N(2), "x[0]": N(2), "x": {"L": [N(2), S("z")]}}]
+    assert rows(pairs, f"SELECT sk, m.x[0], flag {select}") == [{"sk": N(2), "x[0]": N(2), "flag": S("even")}]
+    assert rows(pairs, f"SELECT sk, m.x {select}") == [{"sk": N(2), "x": {"L": [N(2), S("z")]}}]
     assert rows(pairs, f"SELECT nope {select}") == [{}]
     assert rows(pairs, f'select "sk" {select}; -- a comment') == [{"sk": N(2)}]
 
@@ -348,6 +349,8 @@ def test_malformed(db, statement, detail):
     ("INSERT INTO {t} VALUE 'x'", "Unsupported format in item expression. Please use struct format {...} to express item values for insert statement. at 1:29:3"),
     ("SELECT {t}.* FROM {t}", "Changing item's hierarchy while reading isn't supported"),
     ("UPDATE {t}.\"index\" SET a = 1 WHERE pk = 'a'", "This operation is not supported on an index"),
+    ("SELECT b, l, l[0] FROM {t}", "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [l, [0]], path two: [l]"),
+    ("SELECT l.a, l[0] FROM {t}", "Two document paths conflict with each other; must remove or rewrite one of these paths; path one: [l, [0]], path two: [l, a]"),
     ("SELECT pk.a FROM {t} WHERE pk = 'a'", "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: pk"),
     ("SELECT * FROM {t} WHERE pk = 'a' ORDER BY 'x'", "Argument to ORDER BY must be of type VariableReference. Type: \"x\""),
     ("EXISTS(SELECT * FROM {t} WHERE pk = 'a' AND a = 1)", "EXISTS can only be used in ExecuteTransaction write requests."),

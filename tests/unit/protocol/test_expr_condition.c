@@ -262,6 +262,10 @@ Test(expr_condition, operands)
 		  "The BETWEEN operator requires upper bound to be greater than or equal "
 		  "to lower bound; lower bound operand: AttributeValue: {S:b}, upper bound operand: AttributeValue: "
 		  "{S:a}" },
+		{ "a BETWEEN :a AND :b", "{ :a: 'ab', :b: 'a' }",
+		  "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower bound operand: "
+		  "AttributeValue: {B:java.nio.HeapByteBuffer[pos=0 lim=2 cap=2]}, upper bound operand: AttributeValue: "
+		  "{B:java.nio.HeapByteBuffer[pos=0 lim=1 cap=1]}" },
 		{ "contains(s, s)", NULL,
 		  "The first operand must be distinct from the remaining operands for this operator or function; "
 		  "operator: contains, first operand: [s]" },

@@ -148,6 +148,8 @@ Test(expr_parse, words_around_a_syntax_error)
 		"Invalid UpdateExpression: Syntax error; token: \"1\", near: \"VALUE 1\"");
 	cr_assert_text(parse(EXPR_UPDATE, "set  0 = :a"),
 		"Invalid UpdateExpression: Syntax error; token: \"0\", near: \"set  0 =\"");
+	cr_assert_text(parse(EXPR_PROJECTION, "a[0], b[01]"),
+		"Invalid ProjectionExpression: Syntax error; token: \"1\", near: \"01]\"");
 	cr_assert_text(parse(EXPR_CONDITION, "foo"),
 		"Invalid ConditionExpression: Syntax error; token: \"<EOF>\", near: \"foo\"");
 	cr_assert_text(parse(EXPR_CONDITION, "attribute_not_exists("),
