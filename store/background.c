@@ -52,6 +52,7 @@ bool rounds_next(struct rounds *r, unsigned ms)
 		;
 	bool go_on = !r->stopping;
 
+	r->asked = r->due;
 	r->due = false;
 	r->begun++;
 	pthread_mutex_unlock(&r->lock);

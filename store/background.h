@@ -16,6 +16,7 @@ struct rounds {
 	pthread_mutex_t lock;        /* of the rest */
 	pthread_cond_t changed;      /* waits go by the monotonic clock */
 	bool stopping, due;          /* due: do not wait for the time to pass */
+	bool asked;                  /* the round that runs was due; its thread's own */
 	uint64_t begun, ended;
 };
 enum { ROUNDS_UNTIL_WOKEN = INT32_MAX };

@@ -8,7 +8,7 @@
 #include "store/minutely.h"
 #include "store/partition.h"
 
-enum { INTERVAL_MS = 5000 };
+enum { INTERVAL_MS = 5000, WATCH_MS = 1000 };
 
 bool keeper_stopping(struct keeper *k)
 {
@@ -20,17 +20,31 @@ void keeper_settle(struct keeper *k)
 	rounds_settle(&k->rounds);
 }
 
+static void tend_all(struct keeper *k)
+{
+	tables_clear(k);
+	minutely_tend(k);
+	partitions_tend(k);
+	ttl_fill(k);
+	ttl_sweep(k);
+	streams_trim(k);
+}
+
 static void *keeper_main(void *arg)
 {
 	struct keeper *k = arg;
+	unsigned rest = 0;                   /* ms until the next look at everything */
+	unsigned wait = 0;
 
-	while (rounds_next(&k->rounds, k->interval_ms)) {
-		tables_clear(k);
-		minutely_tend(k);
-		partitions_tend(k);
-		ttl_fill(k);
-		ttl_sweep(k);
-		streams_trim(k);
+	while (rounds_next(&k->rounds, wait)) {
+		rest = k->rounds.asked || wait >= rest ? 0 : rest - wait;
+		if (rest != 0) {
+			partitions_watch(k);
+		} else {
+			tend_all(k);
+			rest = k->interval_ms;
+		}
+		wait = rest < WATCH_MS ? rest : WATCH_MS;
 	}
 	return NULL;
 }

@@ -1,8 +1,8 @@
 /* keeper - the thread that lets things age: expired items (ttl.h), old records of streams (streams.h), partitions that have
  * to be counted or cut (partition.h), and throughput that no longer fits (minutely.h).
  *
- * It looks every few seconds, only reads by itself, and has the writer do what is to be done, in small pages between
- * the requests' own writes.
+ * It looks every few seconds, and every second for partitions that are too hot or too few; only reads by itself, and has the
+ * writer do what is to be done, in small pages between the requests' own writes.
  *
  * Threads: its own. */
 #ifndef DYNAX_STORE_KEEPER_H
@@ -36,6 +36,6 @@ void ttl_fill(struct keeper *k);     /* ttl_sweep.c: enter items that were there
 void ttl_sweep(struct keeper *k);    /* ttl_sweep.c: delete what has expired */
 void streams_trim(struct keeper *k); /* streams_trim.c */
 void tables_clear(struct keeper *k); /* delete_table.c: of tables that have gone */
-/* partition.h and minutely.h have others: partitions_tend, minutely_tend. */
+/* partition.h and minutely.h have others: partitions_tend, partitions_watch, minutely_tend. */
 
 #endif

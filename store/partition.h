@@ -15,7 +15,8 @@
  * N3. The counters of all partitions add up to those of the table, always; those of a partition are its own, as unsigned numbers
  *     that wrap, once its right neighbour is counted. One part of a table or index is uncounted at most.
  *
- * The keeper cuts a partition for one of three reasons; the items of one partition key always stay together:
+ * The keeper cuts a partition for one of three reasons, the last two within a second; the items of one partition key always stay
+ * together:
  *
  *    size        it has grown beyond PARTITION_BYTES: where half of its bytes are before the cut; one key is not cut
  *    throughput  there are fewer than the table's throughput needs, since it was raised: the widest, in its middle
@@ -111,8 +112,10 @@ struct partition_count {
 enum err partition_settle(struct own_write *o, struct arena *a, const struct partition_count *c)
 	__attribute__((warn_unused_result));
 
-/* Count what is uncounted, and cut what should be cut, in all tables (partition_tend.c). */
+/* Count what is uncounted, and cut what should be cut, in all tables; and the same but for what is too large, which costs next
+ * to nothing as long as there is nothing to do (partition_tend.c). */
 void partitions_tend(struct keeper *k);
+void partitions_watch(struct keeper *k);
 
 #define PARTITION_BYTES ((uint64_t)10 << 30)
 /* PARTITIONS_MAX: that many are made for the sake of throughput; the service's tables have 40,000 units unless more is asked for. */

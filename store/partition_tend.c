@@ -264,3 +264,9 @@ void partitions_tend(struct keeper *k)
 		count_all(k);
 	while (!keeper_stopping(k) && (cut_large(k) || cut_thin(k) || cut_hot(k)));
 }
+
+void partitions_watch(struct keeper *k)
+{
+	while (!keeper_stopping(k) && (cut_thin(k) || cut_hot(k)))
+		count_all(k);
+}

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "fixture.h"
+#include "store/store_int.h"
 
 /* HEAT_TEST_SECONDS: as long as heat must last (heat.h). */
 enum { WCU = 10, RCU = 30, HEAT_TEST_SECONDS = 15 };
@@ -415,6 +416,28 @@ Test(partition_heat, sustained_heat_cuts)
 		pass_second(fx);
 	}
 	cr_assert_eq(show(fx)->n, 4);
+	fixture_free(fx);
+}
+
+/* However seldom the keeper looks for what has expired, what is too few or too hot is cut within a second. */
+Test(partition_heat, watched_every_second)
+{
+	struct fixture *fx = fixture_with(&(struct store_opts){ .still_clock = true, .partition_wcu = WCU, .partition_rcu = RCU,
+		.keeper_ms = 3600 * 1000 });
+
+	create_provisioned(fx, 30, 10);
+	ok(fx, "UpdateTable", "{'TableName':'tab','ProvisionedThroughput':{'ReadCapacityUnits':30,'WriteCapacityUnits':30}}", NULL);
+	struct shown *s = await_parts(fx, 3);
+	const char *key[4];
+
+	for (unsigned i = 0; i < 4; i++)
+		key[i] = key_in(s->part[1].first, s->part[1].last, i);
+	for (unsigned second = 0; second < HEAT_TEST_SECONDS; second++) {
+		clock_advance(&fixture_store(fx)->clock, 1000); /* settles nothing */
+		for (unsigned i = 0; i < 2 * WCU; i++)
+			put(fx, key[i % 4]);
+	}
+	await_parts(fx, 4);
 	fixture_free(fx);
 }
 
