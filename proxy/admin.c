@@ -65,6 +65,13 @@ static void on_readyz(struct evhttp_request *req, void *arg)
 		reply(req, 503, "Service Unavailable", "text/plain", slice_str(why != NULL ? why : "not ready"));
 }
 
+/* A POST, which may change something: but not a web page's, which a browser would send here from anywhere. */
+static bool is_post(struct evhttp_request *req)
+{
+	return evhttp_request_get_command(req) == EVHTTP_REQ_POST
+		&& evhttp_find_header(evhttp_request_get_input_headers(req), "Origin") == NULL;
+}
+
 /* Seconds, with up to three decimals; up to a hundred years. */
 static bool parse_seconds(const char *s, uint64_t *ms)
 {
@@ -122,7 +129,7 @@ static void on_clock(struct evhttp_request *req, void *arg)
 	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(req));
 	struct evkeyvalq args = { NULL, NULL };
 	uint64_t ms = 0;
-	bool ok = a->source.advance != NULL && evhttp_request_get_command(req) == EVHTTP_REQ_POST && query != NULL &&
+	bool ok = a->source.advance != NULL && is_post(req) && query != NULL &&
 		  evhttp_parse_query_str(query, &args) == 0 && parse_seconds(evhttp_find_header(&args, "advance"), &ms);
 
 	evhttp_clear_headers(&args);
@@ -158,7 +165,7 @@ static void on_index_delay(struct evhttp_request *req, void *arg)
 	struct buf text;
 	int64_t ms;
 
-	if (evhttp_request_get_command(req) == EVHTTP_REQ_POST) {
+	if (is_post(req)) {
 		ok = query != NULL && evhttp_parse_query_str(query, &args) == 0 && query_number(&args, "ms", -1, &ms) && ms >= 0
 			&& ms <= UINT32_MAX;
 		if (ok)
@@ -226,7 +233,7 @@ static void on_autoscaling(struct evhttp_request *req, void *arg)
 {
 	struct admin *a = arg;
 	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(req)), *table = NULL;
-	bool post = evhttp_request_get_command(req) == EVHTTP_REQ_POST;
+	bool post = is_post(req);
 	struct evkeyvalq args = { NULL, NULL };
 	struct store_autoscale set;
 	enum err rc = ERR_OK;

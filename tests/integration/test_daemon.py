@@ -244,6 +244,16 @@ class Admin(unittest.TestCase):
             self.assertIn('{op="DescribeTable",type="ResourceNotFoundException",code="5"} 1\n', text)
             self.assertIn("process_open_fds", text)
 
+    def test_web_pages_change_nothing(self):
+        with Daemon() as d:
+            def post(more):
+                with Wire(d.admin) as w:
+                    return w.send(b"POST /index-delay?ms=7 HTTP/1.1\r\nHost: x\r\n%sContent-Length: 0\r\n\r\n" % more).answer()[0]
+            self.assertEqual(post(b"Origin: http://else.where\r\n"), 400)
+            self.assertEqual(self.get(d, b"/index-delay"), (200, "0\n"))
+            self.assertEqual(post(b""), 200)
+            self.assertEqual(self.get(d, b"/index-delay"), (200, "7\n"))
+
     def test_metrics_are_in_the_format_and_in_the_documentation(self):
         with Daemon() as d, Wire(d.http) as w:
             w.send(request("CreateTable", TABLE)).answer()
