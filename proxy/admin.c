@@ -136,7 +136,7 @@ static void on_clock(struct evhttp_request *req, void *arg)
 	if (a->source.advance == NULL) {
 		reply(req, 404, "Not Found", "text/plain", SLICE_LIT("the clock runs by itself: start with --test-clock\n"));
 	} else if (!ok) {
-		reply(req, 400, "Bad Request", "text/plain", SLICE_LIT("POST /clock?advance=SECONDS\n"));
+		reply(req, 400, "Bad Request", "text/plain", SLICE_LIT("expected is: POST /clock?advance=SECONDS\n"));
 	} else {
 		advance(a, req, ms);
 	}
@@ -177,7 +177,7 @@ static void on_index_delay(struct evhttp_request *req, void *arg)
 	if (ok)
 		reply(req, 200, "OK", "text/plain", buf_slice(&text));
 	else
-		reply(req, 400, "Bad Request", "text/plain", SLICE_LIT("GET /index-delay, POST /index-delay?ms=N\n"));
+		reply(req, 400, "Bad Request", "text/plain", SLICE_LIT("expected is: GET /index-delay, POST /index-delay?ms=N\n"));
 	buf_release(&text);
 }
 
@@ -192,7 +192,7 @@ static void on_partitions(struct evhttp_request *req, void *arg)
 	if (query != NULL && evhttp_parse_query_str(query, &args) == 0)
 		table = evhttp_find_header(&args, "table");
 	if (table == NULL)
-		reply(req, 400, "Bad Request", "text/plain", SLICE_LIT("GET /partitions?table=NAME\n"));
+		reply(req, 400, "Bad Request", "text/plain", SLICE_LIT("expected is: GET /partitions?table=NAME\n"));
 	else if (!a->source.partitions(a->source.arg, slice_str(table), &text))
 		reply(req, 404, "Not Found", "text/plain", SLICE_LIT("there is no such table\n"));
 	else if (text.failed)
@@ -207,7 +207,7 @@ static void on_partitions(struct evhttp_request *req, void *arg)
 static bool parse_autoscale(const struct evkeyvalq *args, struct store_autoscale *a)
 {
 	const char *use = evhttp_find_header(args, "use"), *index = evhttp_find_header(args, "index");
-	bool off = evhttp_find_header(args, "off") != NULL;
+	bool ok, off = evhttp_find_header(args, "off") != NULL;
 	int64_t target, in, out;
 
 	*a = (struct store_autoscale){ .index = index != NULL ? slice_str(index) : SLICE_NONE };
@@ -216,7 +216,7 @@ static bool parse_autoscale(const struct evkeyvalq *args, struct store_autoscale
 	a->write = *use == 'w';
 	if (off)
 		return evhttp_find_header(args, "max") == NULL;
-	bool ok = query_number(args, "min", 0, &a->min) && query_number(args, "max", 0, &a->max)
+	ok = query_number(args, "min", 0, &a->min) && query_number(args, "max", 0, &a->max)
 		&& query_number(args, "target", TARGET_USUAL, &target) && query_number(args, "in", 0, &in)
 		&& query_number(args, "out", 0, &out) && a->max != 0;
 
@@ -233,7 +233,7 @@ static void on_autoscaling(struct evhttp_request *req, void *arg)
 {
 	struct admin *a = arg;
 	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(req)), *table = NULL;
-	bool post = is_post(req);
+	bool ok, post = is_post(req);
 	struct evkeyvalq args = { NULL, NULL };
 	struct store_autoscale set;
 	enum err rc = ERR_OK;
@@ -242,12 +242,12 @@ static void on_autoscaling(struct evhttp_request *req, void *arg)
 	buf_init(&text);
 	if (query != NULL && evhttp_parse_query_str(query, &args) == 0)
 		table = evhttp_find_header(&args, "table");
-	bool ok = table != NULL && (!post || parse_autoscale(&args, &set));
-
+	ok = table != NULL && (!post || parse_autoscale(&args, &set));
 	if (ok)
 		rc = a->source.autoscaling(a->source.arg, slice_str(table), post ? &set : NULL, &text);
 	if (!ok)
-		reply(req, 400, "Bad Request", "text/plain", SLICE_LIT("GET /autoscaling?table=NAME, or POST /autoscaling?table=NAME"
+		reply(req, 400, "Bad Request", "text/plain", SLICE_LIT("expected is: GET /autoscaling?table=NAME,"
+			" or POST /autoscaling?table=NAME"
 			"[&index=NAME]&use=read|write&min=N&max=N[&target=PERCENT][&in=SECONDS][&out=SECONDS], or &off=1\n"));
 	else if (text.failed)
 		reply(req, 500, "Internal Server Error", "text/plain", SLICE_LIT("out of memory\n"));

@@ -30,13 +30,19 @@
 
 enum { READER_THREADS = 4, READER_THREADS_MAX = 64, MANY_ITEMS = 16 };
 
+struct pool_thread {
+	struct embedded *e;
+	struct store_reader *reader;
+	pthread_t thread;
+};
+
 struct pool {
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	struct backend_read *first, **last;
 	bool stopping;
 	unsigned threads;
-	pthread_t thread[READER_THREADS_MAX];
+	struct pool_thread thread[READER_THREADS_MAX];
 };
 
 struct embedded {
@@ -271,14 +277,13 @@ static struct backend_read *pool_take(struct pool *p, bool *stop)
 
 static void *reader_thread(void *arg)
 {
-	struct embedded *e = arg;
-	struct store_reader *r = store_reader_new(e->store);
+	struct pool_thread *t = arg;
+	struct embedded *e = t->e;
+	struct store_reader *r = t->reader;
 	uint64_t measured = 0;
 	bool stop = false;
 
-	if (r == NULL)
-		log_error("no memory for a reader thread");
-	while (r != NULL && !stop) {
+	while (!stop) {
 		struct backend_read *rd = pool_take(&e->pool, &stop);
 
 		if (rd != NULL) {
@@ -297,8 +302,18 @@ static void *reader_thread(void *arg)
 			measure(e);
 		}
 	}
-	store_reader_free(&r);
 	return NULL;
+}
+
+static bool pool_thread_start(struct embedded *e, unsigned i)
+{
+	struct pool_thread *t = &e->pool.thread[i];
+
+	*t = (struct pool_thread){ .e = e, .reader = store_reader_new(e->store) };
+	if (t->reader != NULL && thread_start(&t->thread, reader_thread, t, "reader-%u", i) == 0)
+		return true;
+	store_reader_free(&t->reader);
+	return false;
 }
 
 static bool pool_start(struct embedded *e, unsigned threads)
@@ -309,7 +324,7 @@ static bool pool_start(struct embedded *e, unsigned threads)
 	pthread_cond_init(&p->more, NULL);
 	p->last = &p->first;
 	threads = threads == 0 ? READER_THREADS : threads > READER_THREADS_MAX ? READER_THREADS_MAX : threads;
-	while (p->threads < threads && thread_start(&p->thread[p->threads], reader_thread, e, "reader-%u", p->threads) == 0)
+	while (p->threads < threads && pool_thread_start(e, p->threads))
 		p->threads++;
 	return p->threads > 0;
 }
@@ -320,8 +335,10 @@ static void pool_stop(struct pool *p)
 	p->stopping = true;
 	pthread_cond_broadcast(&p->more);
 	pthread_mutex_unlock(&p->lock);
-	for (unsigned i = 0; i < p->threads; i++)
-		pthread_join(p->thread[i], NULL);
+	for (unsigned i = 0; i < p->threads; i++) {
+		pthread_join(p->thread[i].thread, NULL);
+		store_reader_free(&p->thread[i].reader);
+	}
 	pthread_cond_destroy(&p->more);
 	pthread_mutex_destroy(&p->lock);
 }

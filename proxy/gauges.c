@@ -24,9 +24,9 @@ static void items(struct buf *out, const struct item_cache *c)
 	put(out, "dynax_item_cache_misses_total", "counter", "items that were not in the cache", s.misses);
 	put(out, "dynax_item_cache_negative_hits_total", "counter", "absent items served from the cache", s.negative_hits);
 	put(out, "dynax_item_cache_fills_total", "counter", "items taken in", s.fills);
-	put(out, "dynax_item_cache_fills_refused_total", "counter", "items not taken in, for a write came between", s.fills_refused);
-	put(out, "dynax_item_cache_evictions_total", "counter", "items that made room", s.evictions);
-	put(out, "dynax_item_cache_expirations_total", "counter", "items whose time to live was over", s.expirations);
+	put(out, "dynax_item_cache_fills_refused_total", "counter", "items not taken in, because a write came in between", s.fills_refused);
+	put(out, "dynax_item_cache_evictions_total", "counter", "items evicted to make room", s.evictions);
+	put(out, "dynax_item_cache_expirations_total", "counter", "items whose time to live has passed", s.expirations);
 	put(out, "dynax_item_cache_invalidations_total", "counter", "items replaced or dropped by writes", s.invalidations);
 	put(out, "dynax_item_cache_bytes", "gauge", "bytes in use", s.bytes);
 	put(out, "dynax_item_cache_entries", "gauge", "entries", s.entries);
@@ -41,9 +41,9 @@ static void queries(struct buf *out, const struct query_cache *c)
 	put(out, "dynax_query_cache_hits_total", "counter", "answers served from the cache", s.hits);
 	put(out, "dynax_query_cache_misses_total", "counter", "answers that were not in the cache", s.misses);
 	put(out, "dynax_query_cache_fills_total", "counter", "answers taken in", s.fills);
-	put(out, "dynax_query_cache_fills_refused_total", "counter", "answers not taken in, for a write came between", s.fills_refused);
-	put(out, "dynax_query_cache_evictions_total", "counter", "answers that made room", s.evictions);
-	put(out, "dynax_query_cache_expirations_total", "counter", "answers whose time to live was over", s.expirations);
+	put(out, "dynax_query_cache_fills_refused_total", "counter", "answers not taken in, because a write came in between", s.fills_refused);
+	put(out, "dynax_query_cache_evictions_total", "counter", "answers evicted to make room", s.evictions);
+	put(out, "dynax_query_cache_expirations_total", "counter", "answers whose time to live has passed", s.expirations);
 	put(out, "dynax_query_cache_stale_drops_total", "counter", "answers dropped because their partition has changed", s.stale_drops);
 	put(out, "dynax_query_cache_bytes", "gauge", "bytes in use", s.bytes);
 	put(out, "dynax_query_cache_entries", "gauge", "entries", s.entries);
@@ -66,7 +66,7 @@ static void store(struct buf *out, struct backend *b)
 	put(out, "dynax_engine_log_segments", "gauge", "log segments", s.engine.log_segments);
 	put(out, "dynax_engine_map_bytes", "gauge", "size of LMDB's map", s.engine.map_bytes);
 	put(out, "dynax_engine_map_used_bytes", "gauge", "bytes of LMDB's pages in use", s.engine.map_used_bytes);
-	put(out, "dynax_engine_map_free_bytes", "gauge", "bytes of LMDB's pages to be used again", s.engine.map_free_bytes);
+	put(out, "dynax_engine_map_free_bytes", "gauge", "bytes of LMDB's free pages", s.engine.map_free_bytes);
 	put(out, "dynax_engine_transactions_total", "counter", "transactions committed", s.engine.transactions);
 	put(out, "dynax_engine_flushes_total", "counter", "log syncs", s.engine.batches);
 	put_seconds(out, "dynax_engine_flush_seconds_total", "time in log syncs", s.engine.flush_ns_total);
@@ -76,7 +76,7 @@ static void store(struct buf *out, struct backend *b)
 		s.engine.writer_stall_ns_total);
 	put(out, "dynax_engine_dropping", "gauge", "1 while space of dropped tables and old stream records is being freed",
 		s.engine.dropping);
-	put(out, "dynax_engine_readers", "gauge", "views open", s.engine.readers);
+	put(out, "dynax_engine_readers", "gauge", "snapshots open", s.engine.readers);
 }
 
 /* ---- units, by table and global index ---- */
@@ -173,12 +173,12 @@ static void meters(struct buf *out, struct backend *b)
 {
 	put_meters(out, b, "dynax_consumed_units_total", "counter", "units that tables and global indexes have consumed", put_meter, false);
 	put_meters(out, b, "dynax_saved_read_units_total", "counter", "units of reads that the caches have answered", put_saved, false);
-	put_meters(out, b, "dynax_throttled_total", "counter", "operations refused for want of throughput", put_meter, true);
+	put_meters(out, b, "dynax_throttled_total", "counter", "operations throttled", put_meter, true);
 	put_meters(out, b, "dynax_throughput_units", "gauge", "units a second that tables and global indexes may use", put_limit, false);
 	put_meters(out, b, "dynax_partitions", "gauge", "partitions of tables and global indexes", put_partitions, false);
-	put_meters(out, b, "dynax_partition_throttled_total", "counter", "operations refused because of one partition's limit",
+	put_meters(out, b, "dynax_partition_throttled_total", "counter", "operations throttled because of one partition's limit",
 		put_refused_by_partition, false);
-	put_meters(out, b, "dynax_partition_cuts_total", "counter", "partitions cut in two, by reason", put_cuts, false);
+	put_meters(out, b, "dynax_partition_cuts_total", "counter", "partitions split in two, by reason", put_cuts, false);
 }
 
 /* ---- global indexes ---- */
@@ -230,8 +230,8 @@ static void indexes(struct buf *out, struct backend *b)
 	static const struct index_gauge gauge[] = {
 		{ "dynax_index_lag_seconds", "gauge", "age of the oldest change that an index lacks", put_index_lag, false },
 		{ "dynax_index_backlog", "gauge", "changes that an index lacks", put_index_backlog, false },
-		{ "dynax_index_propagated_total", "counter", "changes that an index lacked for a while", put_index_carried, false },
-		{ "dynax_index_backfill_ratio", "gauge", "how much of an index is built, of 1", put_index_progress, true },
+		{ "dynax_index_propagated_total", "counter", "changes that reached an index late", put_index_carried, false },
+		{ "dynax_index_backfill_ratio", "gauge", "how much of a new index is built, of 1", put_index_progress, true },
 	};
 
 	for (unsigned i = 0; i < sizeof(gauge) / sizeof(gauge[0]); i++) {
@@ -262,12 +262,12 @@ void gauges_write(struct buf *out, const struct shared *s, const struct server_g
 	if (s->queries != NULL)
 		queries(out, s->queries);
 	flights_stats(s->flights, &flying, &joined);
-	put(out, "dynax_flights", "gauge", "reads of the store that others may join", flying);
+	put(out, "dynax_flights", "gauge", "reads of the store that other requests may share", flying);
 	put(out, "dynax_flights_joined_total", "counter", "requests that shared another one's read", joined);
 	store(out, s->backend);
 	meters(out, s->backend);
 	indexes(out, s->backend);
-	put(out, "dynax_accept_pauses_total", "counter", "times that accepting rested for want of descriptors", g->accept_pauses);
-	put(out, "dynax_connections_max", "gauge", "connections taken at most", g->max_connections);
+	put(out, "dynax_accept_pauses_total", "counter", "times that accepting paused: too many connections or descriptors", g->accept_pauses);
+	put(out, "dynax_connections_max", "gauge", "most connections at a time", g->max_connections);
 	process(out, g);
 }

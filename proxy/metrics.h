@@ -46,11 +46,11 @@ extern const char *const conn_outcome_name[CONN_OUTCOME_COUNT];
 	X(ACCEPTED_MSGPACK, "dynax_connections_accepted_msgpack_total", "msgpack connections accepted") \
 	X(BYTES_IN, "dynax_bytes_received_total", "bytes read from clients") \
 	X(BYTES_OUT, "dynax_bytes_sent_total", "bytes written to clients") \
-	X(READ_PAUSES, "dynax_read_pauses_total", "times a connection was not read on because of its own backlog") \
+	X(READ_PAUSES, "dynax_read_pauses_total", "times a connection was not read because of its backlog") \
 	X(WAKEUPS, "dynax_worker_wakeups_total", "events handled by workers") \
-	X(MAILS, "dynax_worker_mails_total", "completions taken in from other threads") \
+	X(MAILS, "dynax_worker_mails_total", "completions received from other threads") \
 	X(ORPHANS, "dynax_orphaned_answers_total", "answers whose connection was gone") \
-	X(FAST_HITS, "dynax_fast_hits_total", "GetItem hits answered without a call")
+	X(FAST_HITS, "dynax_fast_hits_total", "GetItem hits that took the shortest way")
 
 enum metric_counter {
 #define X(sym, name, help) METRIC_##sym,

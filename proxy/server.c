@@ -383,6 +383,7 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
 	next.http.port = next.http.port == 0 ? s->config.http.port : next.http.port;
 	next.listen.port = next.listen.port == 0 ? s->config.listen.port : next.listen.port;
 	next.admin.port = next.admin.port == 0 ? s->config.admin.port : next.admin.port;
+	log_info("reload: options read again");
 	config_changes(&s->config, &next, report_change, s);
 	if (next.index_delay != s->config.index_delay) /* what was set over the admin port stays otherwise */
 		set_index_delay(s, (uint32_t)next.index_delay);

@@ -51,7 +51,7 @@ static enum cli_exit print_answer(const char *answer)
 	int status = 0;
 
 	if (body == NULL || sscanf(answer, "HTTP/1.%*d %d", &status) != 1) {
-		fprintf(stderr, "dynax: this is no admin port\n");
+		fprintf(stderr, "dynax: this is not an admin port\n");
 		return CLI_REFUSED;
 	}
 	if (status != 200) {
@@ -113,7 +113,7 @@ static bool append(char path[PATH_MAX_BYTES], const char *name, const char *valu
 
 	if (value[strspn(value, allowed)] != '\0' || snprintf(path + n, PATH_MAX_BYTES - n, "%c%s=%s", strchr(path, '?') != NULL ? '&'
 		: '?', name, value) >= (int)(PATH_MAX_BYTES - n))
-		return cli_usage("'%s' is no %s", value, name) == CLI_OK;
+		return cli_usage("bad value '%s' for %s", value, name) == CLI_OK;
 	return true;
 }
 

@@ -203,7 +203,7 @@ static enum cli_exit finish_batch(struct cli *c, struct dynax_result **r, void (
 			return CLI_OK;
 		if (round == UNPROCESSED_ROUNDS) {
 			dynax_request_free(&rest);
-			fputs("dynax: the server leaves a part undone, again and again\n", stderr);
+			fprintf(stderr, "dynax: part of the batch is still unprocessed after %d attempts\n", UNPROCESSED_ROUNDS);
 			return CLI_REFUSED;
 		}
 		dynax_result_free(r);

@@ -203,7 +203,7 @@ static void send_waiting(struct dynax_async *a)
 	event_active(&a->flush, 0, 0);
 }
 
-/* A task that only has to be told: a mistake of its own, or an endpoint that is none. */
+/* Ends a task that cannot be sent: it has a mistake, or the endpoint has one. */
 static void end_hopeless(struct task *t)
 {
 	struct dynax_async *a = t->a;
@@ -431,7 +431,7 @@ static struct task *task_of(struct dynax_async *a, const struct dynax_request *r
 	return t;
 }
 
-/* A failure to send is told from the loop, like everything else. */
+/* A failure to send is reported from the loop, like everything else. */
 static void send_or_wait(struct task *t)
 {
 	struct arena scratch;

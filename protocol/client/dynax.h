@@ -14,18 +14,17 @@
  *    dynax_item_free(&key);
  *    dynax_close(&db);
  *
- * Ownership. What a _new, _of, _open or a call that returns a result gives is the caller's, and ends with the matching
- * _free or _close, which takes the address of the pointer and sets it to NULL (a NULL pointer is fine). Everything that
- * is passed in is copied; nothing that is passed in changes hands. A struct dynax_value borrows from the result or item
- * that it was taken from.
+ * Ownership. What _new, _of, _open and functions that return a result give belongs to the caller, who ends it with the
+ * matching _free or _close; these take the address of the pointer, set it to NULL, and accept a pointer that is NULL.
+ * Arguments are copied and stay the caller's. A struct dynax_value borrows from the result or item that it was taken from.
  *
- * Errors. Builders remember their first mistake, so that it is enough to look at the result of the request. Every request
- * ends in exactly one result, within its time limit, with a code, DynamoDB's name for the error, a text, and whether
- * trying again makes sense. A result of NULL means out of memory, and every function that takes a result knows it.
+ * Errors. Builders remember their first mistake, so it is enough to check the result of the request. Every request ends
+ * with exactly one result, within its time limit: a code, DynamoDB's name of the error, a message, and whether trying again
+ * makes sense. A result that is NULL means out of memory; every function that takes a result accepts it.
  *
- * Sent twice. When a connection ends under a request, reads are tried again on a new one; a write that may have reached
- * the server is never sent again unless the caller allowed it (dynax_request_allow_resend). It ends with
- * DYNAX_E_NETWORK, which is retryable, and whose outcome is unknown.
+ * Retries. If a connection ends during a request, reads are retried on a new one. A write that may have reached the server
+ * is not sent again unless the caller has allowed it (dynax_request_allow_resend): it ends with DYNAX_E_NETWORK, which is
+ * retryable, and whether it was carried out is unknown.
  *
  * Threads. One struct dynax_client may be used by many threads at once. Every other object belongs to one thread at a
  * time. A struct dynax_async belongs to the thread of its event_base. The library has no global state, installs no signal
@@ -63,7 +62,7 @@ const char *dynax_version(void);
 
 /* ---- errors ---- */
 
-/* What became of a request. The names are those of DynamoDB's exceptions; the last lines are dynax's own. */
+/* How a request ended. The names are those of DynamoDB's exceptions; those with a comment are dynax's own. */
 enum dynax_code {
 	DYNAX_OK,
 	DYNAX_E_VALIDATION,
@@ -120,7 +119,7 @@ enum dynax_type {
 };
 
 /* One attribute value, or a whole item (which is an M). A small struct that is passed by value and borrows from the
- * result or item that it came from; its fields are private. All readers take an absent value and answer "absent". */
+ * result or item that it came from; its fields are private. All readers accept an absent value, and give an absent one. */
 struct dynax_value {
 	const void *p;
 	size_t n;
@@ -174,7 +173,7 @@ struct dynax_item *dynax_item_new(void);
 struct dynax_item *dynax_list_new(void);
 /* An item of strings: dynax_item_of("PK", "CUSTOMER#42", "SK", "PROFILE", NULL). */
 struct dynax_item *dynax_item_of(const char *name, const char *value, ...) DYNAX_SENTINEL;
-/* From DynamoDB's JSON, {"PK":{"S":"CUSTOMER#42"}}. Mistakes are told by dynax_item_error. */
+/* From DynamoDB's JSON, {"PK":{"S":"CUSTOMER#42"}}. dynax_item_error reports mistakes. */
 struct dynax_item *dynax_item_from_json(const char *json);
 void dynax_item_free(struct dynax_item **item);
 /* Empty it and forget its mistake. */
@@ -249,7 +248,7 @@ enum dynax_code dynax_result_code(const struct dynax_result *r);
 const char *dynax_result_type(const struct dynax_result *r);
 /* The error's text; "" without an error. */
 const char *dynax_result_message(const struct dynax_result *r);
-/* Does trying again make sense? (For a write, see "Sent twice" above.) */
+/* Does it make sense to try again? (For a write, see "Retries" above.) */
 bool dynax_result_retryable(const struct dynax_result *r);
 
 /* The item of a GetItem, the attributes that a write returns, the item that failed its condition
@@ -282,8 +281,8 @@ enum dynax_source dynax_result_source(const struct dynax_result *r);
 
 /* ---- the blocking client ---- */
 
-/* Zero is the default of each. With the defaults, a request that finds nobody listening ends after some 50 ms: who wants requests
- * to live through a restart of the server raises `attempts`, and the time limit then says how long to go on. */
+/* Zero is the default of each. With the defaults, a request that finds nobody listening fails after some 50 ms. For requests
+ * that outlive a restart of the server, raise `attempts`; the time limit then says how long to go on. */
 struct dynax_opts {
 	unsigned connect_timeout_ms;   /* 2000: for one attempt to connect, greeting included */
 	unsigned timeout_ms;           /* 5000: for a request, over all attempts */
@@ -293,9 +292,9 @@ struct dynax_opts {
 	unsigned connections;          /* 8: of a blocking client at most; a thread waits for a free one */
 };
 
-/* endpoint: "HOST:PORT", "HOST", "[::1]:8111", or NULL for 127.0.0.1:8111. Connects when first used, and again whenever
- * needed. NULL only if out of memory; an endpoint that cannot be understood is told by the first request. A host that is a
- * name is looked up by the system each time, which may take longer than the time limits here. */
+/* endpoint: "HOST:PORT", "HOST", "[::1]:8111", or NULL for 127.0.0.1:8111. Connects when first used, and again when needed.
+ * NULL only if out of memory; a mistake in the endpoint is reported by the first request. A host name is looked up by the
+ * system for each connection, which can take longer than the time limits here. */
 struct dynax_client *dynax_open(const char *endpoint, const struct dynax_opts *opts);
 /* No other thread may be using it. */
 void dynax_close(struct dynax_client **c);
@@ -310,7 +309,7 @@ struct dynax_result *dynax_call(struct dynax_client *c, const char *operation, c
 /* Is the server there? The result carries no answer. */
 struct dynax_result *dynax_ping(struct dynax_client *c);
 
-/* The usual requests in one call. Whatever else an operation can do, a struct dynax_request says. */
+/* The usual requests in one call. For anything else that an operation can do, build a struct dynax_request. */
 struct dynax_result *dynax_get_item(struct dynax_client *c, const char *table, const struct dynax_item *key);
 struct dynax_result *dynax_put_item(struct dynax_client *c, const char *table, const struct dynax_item *item);
 struct dynax_result *dynax_delete_item(struct dynax_client *c, const char *table, const struct dynax_item *key);
@@ -346,11 +345,12 @@ void dynax_pager_free(struct dynax_pager **p);
 
 /* ---- the asynchronous client ---- */
 
-/* One connection on a libevent base, with any number of requests under way; it is made when first needed and made again,
- * with backoff, while requests wait. A host that is a name is looked up here, which may block. `connections` of opts has
- * no meaning. NULL if out of memory. */
+/* One connection on a libevent base, with any number of requests in flight. It connects when first needed, and again, with
+ * backoff, while requests wait. A host name is looked up here, which may block. `connections` of opts has no meaning. NULL
+ * if out of memory; a mistake in the endpoint is reported by every request. */
 struct dynax_async *dynax_async_new(struct event_base *base, const char *endpoint, const struct dynax_opts *opts);
-/* Requests under way end with DYNAX_E_NETWORK, their callbacks called before this returns. Not from a callback. */
+/* Requests in flight end with DYNAX_E_NETWORK; their callbacks are called before this returns. Not to be called from a
+ * callback. */
 void dynax_async_free(struct dynax_async **a);
 
 /* Called exactly once for each request, from the loop (never from within dynax_async_run). r belongs to the callback;
@@ -358,7 +358,8 @@ void dynax_async_free(struct dynax_async **a);
 typedef void (*dynax_done)(struct dynax_result *r, void *arg);
 /* False if out of memory, or while the client is being freed: then the callback will not be called. */
 bool dynax_async_run(struct dynax_async *a, const struct dynax_request *req, dynax_done done, void *arg);
-/* Requests whose callback is still to come. */
+/* How many requests have not called back yet. There is no other limit: a program that sends faster than the server answers
+ * bounds it itself. */
 size_t dynax_async_pending(const struct dynax_async *a);
 
 #ifdef __cplusplus

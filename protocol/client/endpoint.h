@@ -21,7 +21,8 @@ struct addresses {
 };
 
 /* text may be NULL: the default host; port: the one to use if text has none. ERR_USAGE if text is not an endpoint. */
-enum err endpoint_parse(struct endpoint *e, const char *text, const char *port, struct fault *f) __attribute__((warn_unused_result));
+enum err endpoint_parse(struct endpoint *e, const char *text, const char *port, struct fault *f)
+	__attribute__((warn_unused_result));
 /* Look the host up; blocks if it is a name. */
 enum err endpoint_resolve(const struct endpoint *e, struct addresses *out, struct fault *f)
 	__attribute__((warn_unused_result));

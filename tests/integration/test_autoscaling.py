@@ -95,7 +95,7 @@ def test_index_and_restart():
     (["tab", "--read", "--min", "x", "--max", "2"], 3, "POST /autoscaling"),
     (["tab", "--read", "--min", "1", "--max", "2", "--index", "other"], 3, "does not have the specified index: other"),
     (["tab", "--read", "--limit", "1"], 2, "autoscaling takes no --limit"),
-    (["t b"], 2, "is no table"),
+    (["t b"], 2, "bad value 't b' for table"),
 ])
 def test_refused(refusing, args, code, text):
     assert text in autoscaling(refusing, *args, code=code)

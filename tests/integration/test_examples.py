@@ -18,10 +18,10 @@ def source(name):
         return f.read()
 
 
-def compiled(path):
+def compiled(path, *more):
     program = path + ".out"
     subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-I" + os.path.join(ROOT, "protocol", "client"), path,
-                    os.path.join(BUILD, "libdynax.so"), "-o", program], check=True, timeout=120)
+                    os.path.join(BUILD, "libdynax.so"), *more, "-o", program], check=True, timeout=120)
     os.symlink(os.path.join(BUILD, "libdynax.so"), os.path.join(os.path.dirname(path), "libdynax.so.0"))
     return program
 
@@ -57,6 +57,24 @@ def test_example(name, tmp_path):
             "LD_LIBRARY_PATH": str(tmp_path), "PYTHONUNBUFFERED": "1"})
         assert done.returncode == 0, done.stdout
         check_shop(done.stdout)
+        assert d.stop() == 0
+
+
+def test_the_pipeline(tmp_path):
+    if os.path.realpath(BUILD) != os.path.join(os.path.realpath(ROOT), "build"):
+        pytest.skip("a sanitizer's library wants a program that is built with it")
+    with Daemon() as d:
+        path = str(tmp_path / "pipeline.c")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(source("pipeline.c").replace("127.0.0.1:8111", "%s:%d" % d.msgpack))
+        program = compiled(path, "-levent_core")
+        env = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)}
+        done = subprocess.run([program], capture_output=True, text=True, timeout=60, env=env)
+        assert (done.returncode, done.stdout) == (0, "10000 written, 0 failed\n"), done.stderr
+        assert d.client().describe_table(TableName="pipeline")["Table"]["ItemCount"] == 10000
+        again = subprocess.run([program], capture_output=True, text=True, timeout=60, env=env)
+        assert (again.returncode, again.stdout) == (1, "0 written, 10000 failed\n")
+        assert again.stderr == "ConditionalCheckFailedException: The conditional request failed\n"
         assert d.stop() == 0
 
 
