@@ -131,7 +131,7 @@ enum err bind_operand(struct binder *b, const struct node *n, struct operand *ou
 /* The first operand may not come again. */
 void bind_check_distinct(struct binder *b, enum op_code op, const struct operand *arg, uint16_t n)
 {
-	if (op == EXPR_IF_NOT_EXISTS || op == EXPR_LIST_APPEND || op == EXPR_PLUS || op == EXPR_MINUS)
+	if (op == EXPR_LIST_APPEND || op == EXPR_PLUS || op == EXPR_MINUS)
 		return;
 	for (uint16_t i = 1; i < n && arg[0].kind == OPERAND_PATH; i++)
 		if (arg[i].kind == OPERAND_PATH && path_same(&arg[0].path, &arg[i].path)) {

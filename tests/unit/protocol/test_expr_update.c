@@ -206,6 +206,9 @@ Test(expr_update, refused)
 		{ "add a :a", "{ :a: [1] }",
 		  "Incorrect operand type for operator or function; operator: ADD, operand type: LIST, typeSet: "
 		  "ALLOWED_FOR_ADD_OPERAND" },
+		{ "set c = if_not_exists(a.b[1], a.b[1])", NULL,
+		  "The first operand must be distinct from the remaining operands for this operator or function; "
+		  "operator: if_not_exists, first operand: [a, b, [1]]" },
 		{ "set a = if_not_exists(c)", NULL,
 		  "Incorrect number of operands for operator or function; operator or function: "
 		  "if_not_exists, number of operands: 1" },
