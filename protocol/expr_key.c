@@ -213,6 +213,8 @@ enum err key_terms_fit(const struct key_term *t, unsigned n, const struct key_sc
 	*out = (struct key_condition){ .op = KEY_OP_NONE };
 	if (n == 0)
 		return fault_set(f, MSG_KEYCOND_NONE);
+	if (keys == 1 && n > 1)
+		return fault_set(f, MSG_KEYCOND_UNSUPPORTED);
 	if (n > keys)
 		return fault_set(f, MSG_KEYCOND_MANY, n, keys);
 	rc = fit_hash(t, n, ks, out, f);
