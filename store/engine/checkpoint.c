@@ -10,14 +10,16 @@
  * C4. Failing is no end: it is tried again, the writer is told why as soon as it would have to wait. If map or disk are full,
  *     deletions go first and transactions are small, so that what they free is used.
  *
- * C5. The last eighth of the overlay is handed out in step with the checkpoint: a writer that C6 does not hold back enough waits
- *     often and shortly, not once and long.
+ * C5. The last quarter of the overlay is handed out in step with the checkpoint, slice by slice: a writer that C6 does not hold
+ *     back enough waits often and shortly, not once and long.
  * C6. While the log is written to, a transaction is as large as what can be committed in a turn, judged by those before it: the
- *     log's next sync waits for it (turn.h). A turn grows with the fourth power of what the overlay holds: a burst hardly
- *     feels it, and where writes go on the two come to the same speed, batch by slice, before the overlay is full.
+ *     log's next sync waits for it (turn.h). A turn grows with the sixth power of how far LMDB is behind, which is what the
+ *     overlay holds less what of it has been moved: a burst hardly feels it, and where writes go on the two soon come to the
+ *     same speed, batch by slice, and stay there, for a table that leaves the overlay changes nothing about that.
  *     While nobody writes a transaction is as large as can be, which says nothing of those to come.
- * C7. It begins when half of the overlay is frozen, when nothing has been written for a while, or when room is wanted, or
- *     something was frozen before it was large: a burst that half of the overlay holds has the disk to itself.
+ * C7. It begins when three eighths of the overlay are frozen, when nothing has been written for a while, or when room is wanted,
+ *     or something was frozen before it was large: a short burst has the disk to itself, and with what is written until it ends
+ *     the overlay is not yet full.
  *
  * Dropped prefixes are recorded with the checkpoint that reaches them, then deleted slice by slice between checkpoints.
  *
@@ -42,13 +44,12 @@ enum {
 	SLICE_BYTES_TIGHT = 256 << 10, /* when the map is full: pages that a transaction frees are of use to later ones only, */
 	CHANGE_BYTES_TIGHT = 4096,     /* and each change may need a new one first */
 	DROP_KEYS = 512,               /* deleted in one transaction */
-	PACE_STEPS = 64,
 	RETRY_MS = 200,
 	POLL_MS = 500
 };
 static const uint64_t MAP_KEPT = 64 << 20;
 static const uint64_t IDLE_NS = 3ull * 1000000000u;
-static const uint64_t TURN_NS = 16000000;  /* of a full overlay; or TURN_SYNCS of the log, if they take longer */
+static const uint64_t TURN_NS = 16000000;  /* three quarters of the overlay behind; or TURN_SYNCS of the log, if they take longer */
 static const uint64_t REST_NS = 200000000; /* the log has not been synced for so long: nobody waits for it */
 
 struct checkpoint {
@@ -56,7 +57,7 @@ struct checkpoint {
 	unsigned n;                            /* tables, newest first */
 	struct memtable *table[STATE_TABLES_MAX];
 	const struct memnode *at[STATE_TABLES_MAX];
-	size_t keys, passed;                   /* in all tables; by this pass */
+	size_t bytes, keys, passed;            /* in all tables; keys by this pass */
 	uint64_t lsn;                          /* reached when it is done */
 	size_t change_bytes;                   /* what a change costs beside its key and value */
 	bool tight, deletions_only;            /* tight: of map or disk is little left */
@@ -138,24 +139,37 @@ static enum err record_end(struct checkpoint *c, struct lmdb_txn *t, struct faul
 	return rc;
 }
 
-/* C6 */
-static uint64_t turn_ns(struct engine *e, uint64_t sync_ns)
+/* How much of what the tables hold this pass has moved, 0 to 1. */
+static double moved(const struct checkpoint *c)
 {
-	uint64_t most = sync_ns * TURN_SYNCS > TURN_NS ? sync_ns * TURN_SYNCS : TURN_NS;
-
-	pthread_mutex_lock(&e->lock);
-	size_t used = atomic_load(&e->frozen_bytes) + atomic_load(&e->state->table[0]->bytes);
-
-	pthread_mutex_unlock(&e->lock);
-	double full = (double)used / (double)e->opts.overlay_bytes;
-
-	return (uint64_t)(full * full * full * full * (double)most);
+	return (double)c->passed / (double)(c->keys + 1);
 }
 
-/* So much as the last commits would have taken the turn for. ns: of the last one. */
-static void size_slices(struct checkpointer *c, size_t bytes, uint64_t ns, uint64_t turn)
+/* How far LMDB is behind: bytes in the overlay that have not been moved. */
+static size_t behind(const struct checkpoint *c)
 {
-	double now = (double)c->slice_bytes, fits = (double)bytes * (double)turn / (double)(ns + 1);
+	struct engine *e = c->e;
+
+	pthread_mutex_lock(&e->lock);
+	size_t all = atomic_load(&e->frozen_bytes) + atomic_load(&e->state->table[0]->bytes);
+
+	pthread_mutex_unlock(&e->lock);
+	return all - (size_t)((double)c->bytes * moved(c));
+}
+
+/* C6: how long a turn may take. log_ns: what the log's take. */
+static double turn_ns(const struct checkpoint *c, uint64_t log_ns)
+{
+	uint64_t most = log_ns * TURN_SYNCS > TURN_NS ? log_ns * TURN_SYNCS : TURN_NS;
+	double x = (double)behind(c) / (0.75 * (double)c->e->opts.overlay_bytes), square = x * x;
+
+	return square * square * square * (double)most;
+}
+
+/* So much as the last commits would have taken the turn for. bytes, ns: of the last one. */
+static void size_slices(struct checkpointer *c, size_t bytes, uint64_t ns, double turn)
+{
+	double now = (double)c->slice_bytes, fits = (double)bytes * turn / (double)(ns + 1);
 
 	c->slice_bytes = (size_t)(now + ((fits < 2 * now ? fits : 2 * now) - now) / SLICE_SMOOTH);
 	if (c->slice_bytes < SLICE_BYTES_LEAST)
@@ -164,20 +178,26 @@ static void size_slices(struct checkpointer *c, size_t bytes, uint64_t ns, uint6
 		c->slice_bytes = SLICE_BYTES;
 }
 
-/* Commit, or undo, when it is our turn. bytes: of what is moved; 0 = it says nothing of how large a slice should be. */
-static enum err end_in_turn(struct engine *e, struct lmdb_txn **t, size_t bytes, enum err rc, struct fault *f)
+/* How long a commit took, and how long the log's turns take of late. */
+struct commit_time {
+	uint64_t ns, log_ns;
+};
+
+/* Commit, or undo, when it is our turn. */
+static enum err end_in_turn(struct engine *e, struct lmdb_txn **t, enum err rc, struct commit_time *took, struct fault *f)
 {
-	uint64_t sync_ns = turn_take_background(&e->turn), start = now_ns();
+	took->log_ns = turn_take_background(&e->turn);
+	uint64_t start = now_ns();
 
 	rc = lmdb_write_end(t, rc, f);
 	turn_give_background(&e->turn);
-	if (bytes != 0)
-		size_slices(&e->c, bytes, now_ns() - start, turn_ns(e, sync_ns));
+	took->ns = now_ns() - start;
 	return rc;
 }
 
 static enum err one_transaction(struct checkpoint *c, bool *end, struct fault *f)
 {
+	struct commit_time took;
 	struct lmdb_txn *t;
 	bool rests = now_ns() - turn_log_last(&c->e->turn) > REST_NS;
 	size_t most = c->tight ? SLICE_BYTES_TIGHT : rests ? SLICE_BYTES : c->e->c.slice_bytes, bytes;
@@ -192,7 +212,9 @@ static enum err one_transaction(struct checkpoint *c, bool *end, struct fault *f
 
 	if (error != 0)
 		rc = file_error(error, "index", f);
-	rc = end_in_turn(c->e, &t, rests || c->tight ? 0 : bytes, rc, f);
+	rc = end_in_turn(c->e, &t, rc, &took, f);
+	if (!rests && !c->tight)
+		size_slices(&c->e->c, bytes, took.ns, turn_ns(c, took.log_ns));
 	(void)failpoint(FAILPOINT_CHECKPOINT_COMMITTED);
 	return rc;
 }
@@ -201,13 +223,12 @@ static enum err one_transaction(struct checkpoint *c, bool *end, struct fault *f
 static void pace(struct checkpoint *c)
 {
 	struct engine *e = c->e;
-	size_t eighth = e->opts.overlay_bytes / 8, step = c->keys > 0 ? c->passed * PACE_STEPS / c->keys : 0;
-	size_t allowed = 7 * eighth + eighth / PACE_STEPS * step;
+	size_t quarter = e->opts.overlay_bytes / 4;
 
-	if (c->deletions_only || allowed == atomic_load_explicit(&e->c.allowed, memory_order_relaxed))
+	if (c->deletions_only)
 		return;
 	pthread_mutex_lock(&e->lock);
-	atomic_store_explicit(&e->c.allowed, allowed, memory_order_relaxed);
+	atomic_store_explicit(&e->c.allowed, 3 * quarter + (size_t)((double)quarter * moved(c)), memory_order_relaxed);
 	pthread_cond_broadcast(&e->c.room);
 	pthread_mutex_unlock(&e->lock);
 }
@@ -252,8 +273,10 @@ static void collect_locked(struct checkpoint *c)
 	c->n = s->n - 1;
 	memcpy(c->table, s->table + 1, c->n * sizeof *c->table);
 	c->lsn = c->n > 0 ? c->table[0]->last_lsn : 0;
-	for (unsigned i = 0; i < c->n; i++)
+	for (unsigned i = 0; i < c->n; i++) {
 		c->keys += c->table[i]->keys;
+		c->bytes += atomic_load_explicit(&c->table[i]->bytes, memory_order_relaxed);
+	}
 }
 
 static void note_usage(struct engine *e)
@@ -368,6 +391,7 @@ static enum err drop_in(struct lmdb_txn *t, struct buf *name, struct buf *prefix
 static enum err drop_slice(struct engine *e, bool *more)
 {
 	struct buf name, prefix;
+	struct commit_time took;
 	struct lmdb_txn *t;
 	enum err rc = lmdb_write_begin(e->index, &t, NULL);
 
@@ -377,7 +401,7 @@ static enum err drop_slice(struct engine *e, bool *more)
 	buf_init(&name);
 	buf_init(&prefix);
 	rc = drop_in(t, &name, &prefix, more, NULL);
-	rc = end_in_turn(e, &t, 0, rc, NULL);
+	rc = end_in_turn(e, &t, rc, &took, NULL);
 	buf_release(&name);
 	buf_release(&prefix);
 	(void)failpoint(FAILPOINT_DROP_SLICE);
@@ -409,7 +433,7 @@ static void wait_locked(struct engine *e, unsigned ms)
 /* C7 */
 static bool due_locked(struct engine *e)
 {
-	return e->state->n > 1 && (atomic_load(&e->frozen_bytes) >= e->opts.overlay_bytes / 2 || e->c.stop || e->c.error != ERR_OK ||
+	return e->state->n > 1 && (atomic_load(&e->frozen_bytes) >= e->opts.overlay_bytes / 8 * 3 || e->c.stop || e->c.error != ERR_OK ||
 		atomic_load(&e->c.tight) || now_ns() - e->published_ns > IDLE_NS);
 }
 

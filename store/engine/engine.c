@@ -156,7 +156,7 @@ static enum err open_files(struct engine *e, struct fault *f)
 
 static enum err open_overlay(struct engine *e, struct fault *f)
 {
-	struct memtable *t = memtable_new(e->opts.overlay_bytes / 4);
+	struct memtable *t = memtable_new(e->opts.overlay_bytes / OVERLAY_PARTS);
 	struct state *s = t != NULL ? state_new(&t, 1) : NULL;
 
 	if (s == NULL) {

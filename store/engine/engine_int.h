@@ -25,6 +25,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+enum { OVERLAY_PARTS = 8 };   /* a table is frozen when it has its part of the overlay */
 enum { STATE_TABLES_MAX = 16, ENGINE_KEY_MAX = 65535, ENGINE_VALUE_MAX = 16 << 20 };
 
 struct state {

@@ -60,7 +60,7 @@ bool state_freeze_locked(struct engine *e)
 
 	if (old->n == STATE_TABLES_MAX)
 		return false;
-	table[0] = memtable_new(e->opts.overlay_bytes / 4);
+	table[0] = memtable_new(e->opts.overlay_bytes / OVERLAY_PARTS);
 	memcpy(table + 1, old->table, old->n * sizeof *table);
 	struct state *s = table[0] != NULL ? state_new(table, old->n + 1) : NULL;
 

@@ -248,7 +248,7 @@ static bool should_freeze(const struct engine *e, uint64_t now)
 
 	uint64_t bytes = atomic_load_explicit(&t->bytes, memory_order_relaxed);
 
-	return bytes >= e->opts.overlay_bytes / 4 || (bytes >= FREEZE_LEAST && bytes > e->w.disk_left / 16) ||
+	return bytes >= e->opts.overlay_bytes / OVERLAY_PARTS || (bytes >= FREEZE_LEAST && bytes > e->w.disk_left / 16) ||
 		(now - t->born_ns > FREEZE_AGE_NS && !memtable_empty(t));
 }
 
@@ -262,7 +262,7 @@ void engine_publish_lsn(struct engine *e, uint64_t lsn)
 	atomic_store_explicit(&e->published, lsn, memory_order_release);
 	if (should_freeze(e, now)) {
 		/* For want of disk, or for its age: either wants it moved soon. */
-		bool early = atomic_load(&e->state->table[0]->bytes) < e->opts.overlay_bytes / 4;
+		bool early = atomic_load(&e->state->table[0]->bytes) < e->opts.overlay_bytes / OVERLAY_PARTS;
 
 		(void)state_freeze_locked(e);   /* if not now, then with the next batch */
 		if (early)
