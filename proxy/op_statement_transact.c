@@ -144,12 +144,16 @@ static enum err read_key(struct transaction *t, unsigned i)
 	struct fault *f = &t->call->fault;
 	struct statement_reads reads;
 	struct fault own;
+	uint64_t hash;
 	bool more;
 	enum err rc = statement_key(p->statement, &p->table->key, PICK_READ, &p->key, &more, f);
 
-	if (rc == ERR_OK && slice_present(p->key))
-		return ERR_OK;
 	fault_init(&own, &t->call->arena);
+	if (rc == ERR_OK && slice_present(p->key)) {
+		if (store_check_key(p->table, p->key, &hash, &own) != ERR_OK)
+			give_reason(t, i, &own);
+		return ERR_OK;
+	}
 	if (rc == ERR_OK && statement_reads(p->statement, &p->table->key, true, &reads, &own) != ERR_OK)
 		rc = fault_set(f, own.code, "%s", own.text);
 	else if (rc == ERR_OK)
@@ -177,6 +181,8 @@ static enum err write_key(struct transaction *t, unsigned i)
 		t->call->fault = own;
 		return in_statement(t, i);
 	}
+	if (s->kind == STATEMENT_INSERT && check_filled(p->table, s->item, s->item, NULL, &t->call->fault) != ERR_OK)
+		return t->call->fault.code;
 	if (rc == ERR_OK && s->kind == STATEMENT_INSERT)
 		rc = check_item_key(p->table, s->item, &hash, &own);
 	else if (rc == ERR_OK && !statement_key_fits(&p->table->key, p->key))

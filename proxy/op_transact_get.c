@@ -3,7 +3,7 @@
  * The caches are neither asked nor filled: two cached items are each current, but not of one moment.
  *
  * A key that does not fit its table's schema cancels the transaction, with a reason for each item; what is wrong with the
- * request as a whole is refused before that.
+ * request as a whole, and an empty key, is refused before that.
  *
  * Threads: on the call's worker. Ownership: the state lives in the call's arena. */
 #include "protocol/messages.h"
@@ -11,6 +11,7 @@
 #include "proxy/read_plan.h"
 #include "proxy/worker.h"
 #include "store/cancel.h"
+#include "store/check_key.h"
 
 enum { GETS_MAX = 100, TRANSACTION_BYTES_MAX = 4 << 20 };
 
@@ -66,6 +67,8 @@ static enum err check_tables(struct transact_get *t)
 	for (unsigned i = 0; i < t->n; i++) {
 		enum err rc = read_table(t->call->worker, t->part[i].table_name, &t->key[i].table, f);
 
+		if (rc == ERR_OK)
+			rc = check_filled(t->key[i].table, t->key[i].key, SLICE_NONE, NULL, f);
 		if (rc != ERR_OK)
 			return rc;
 		for (unsigned k = 0; k < i; k++)

@@ -174,6 +174,58 @@ enum err check_index_keys(const struct table *t, struct slice item, struct fault
 	return rc;
 }
 
+enum err check_index_types(const struct table *t, struct slice item, struct fault *f)
+{
+	enum err rc = ERR_OK;
+
+	for (unsigned i = 0; i < t->gsis + t->lsis; i++) {
+		const struct table_index *x = &t->index[i];
+
+		for (unsigned k = 0; k < x->key.hashes + x->key.ranges && rc == ERR_OK; k++) {
+			const struct key_attr *a = key_attr_at(&x->key, k);
+			struct slice v = map_get(item, a->name);
+
+			rc = slice_present(v) ? check_index_type(x, a, v, f) : ERR_OK;
+		}
+	}
+	return rc;
+}
+
+/* ---- empty values ---- */
+
+static bool given_empty(const struct key_attr *a, struct slice v)
+{
+	return slice_present(v) && value_type(v) == a->type && is_empty(v);
+}
+
+static enum err check_index_filled(const struct table_index *x, struct slice item, const struct update *u, struct fault *f)
+{
+	for (unsigned i = 0; i < x->key.hashes + x->key.ranges; i++) {
+		const struct key_attr *a = key_attr_at(&x->key, i);
+
+		if (given_empty(a, map_get(item, a->name)))
+			return fault_set(f, MSG_INDEX_KEY_EMPTY, type_word(a), SLICE_FMT(x->name), SLICE_FMT(a->name));
+		if (u != NULL && given_empty(a, update_given(u, a->name)))
+			return fault_set(f, MSG_UPDATE_INDEX_KEY_VALUE, type_word(a));
+	}
+	return ERR_OK;
+}
+
+enum err check_filled(const struct table *t, struct slice key, struct slice item, const struct update *u, struct fault *f)
+{
+	enum err rc = ERR_OK;
+
+	for (unsigned i = 0; i < t->key.hashes + t->key.ranges; i++) {
+		const struct key_attr *a = key_attr_at(&t->key, i);
+
+		if (given_empty(a, map_get(key, a->name)))
+			return fault_set(f, MSG_KEY_EMPTY, type_word(a), SLICE_FMT(a->name));
+	}
+	for (unsigned i = 0; i < t->gsis + t->lsis && rc == ERR_OK; i++)
+		rc = check_index_filled(&t->index[i], item, u, f);
+	return rc;
+}
+
 /* ---- updates ---- */
 
 /* What the request itself gives is judged before the item is looked at. */

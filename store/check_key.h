@@ -16,6 +16,13 @@ enum err check_item_key(const struct table *t, struct slice item, uint64_t *hash
 	__attribute__((warn_unused_result));
 /* Attributes of an item to be put that are keys of an index: absent, or of the right type, not empty, and not too long. */
 enum err check_index_keys(const struct table *t, struct slice item, struct fault *f) __attribute__((warn_unused_result));
+/* Only their types: of the faults with them, the one that is the action's own in a transaction. */
+enum err check_index_types(const struct table *t, struct slice item, struct fault *f) __attribute__((warn_unused_result));
+/* Empty values for keys refuse a transaction as a whole, other faults with keys only cancel it; so they are looked for first:
+ * in a Key (or an item to be put) and, for the keys of indexes, in an item to be put (absent = none) and in what an update
+ * (NULL = none) gives. */
+enum err check_filled(const struct table *t, struct slice key, struct slice item, const struct update *u, struct fault *f)
+	__attribute__((warn_unused_result));
 /* Has the item a place in an index with this key? Every attribute is there, of its type, not empty, not too long. */
 bool check_index_holds(const struct key_schema *ks, struct slice item);
 /* An update against the table's keys, which it may not touch, and, by the values it brings itself, against the keys of

@@ -91,7 +91,7 @@ static enum err read_action(struct store_reader *r, struct store_write *w, struc
 	return write_bind(r, w, &rec, &a->params, op, &w->fault);
 }
 
-/* What is wrong with the key is the action's own fault; the service looks no further than the first such. */
+/* What is wrong with the key, but that it is empty, is the action's own fault; the service looks no further than the first. */
 static enum err address(struct store_write *w, const struct table *t, struct item_op *op, struct fault *own)
 {
 	struct slice key = op->key;
@@ -100,6 +100,8 @@ static enum err address(struct store_write *w, const struct table *t, struct ite
 
 	if (rc == ERR_OK && op->kind == ITEM_UPDATE)
 		rc = update_check_key(t, op->update, own);
+	if (rc == ERR_OK && op->kind == ITEM_PUT)
+		rc = check_index_types(t, op->item, own);
 	if (rc != ERR_OK)
 		return ERR_OK;
 	if (op->kind == ITEM_PUT)
@@ -113,7 +115,8 @@ static enum err address_all(struct store_reader *r, struct store_write *w, struc
 	bool cancelled = false;
 	struct mp m = record_list(&w->req->in, TransactWriteItemsInput_TransactItems, &n);
 
-	for (uint32_t i = 0; i < n && !cancelled; i++) {
+	for (uint32_t i = 0; i < n; i++) {
+		struct item_op *op = &w->plan->op[i];
 		const struct action *a;
 		const struct table *t;
 		struct record rec;
@@ -125,11 +128,13 @@ static enum err address_all(struct store_reader *r, struct store_write *w, struc
 		if (rc == ERR_OK)
 			rc = reader_table(r, record_str(&rec, a->table), &t, &w->fault);
 		if (rc == ERR_OK)
-			rc = address(w, t, &w->plan->op[i], &own);
+			rc = check_filled(t, op->key, op->item, op->update, &w->fault);
+		if (rc == ERR_OK && !cancelled)
+			rc = address(w, t, op, &own);
 		if (rc != ERR_OK)
 			return rc;
 		reason[i] = (struct cancel_reason){ .code = own.code, .text = own.text };
-		cancelled = own.code != ERR_OK;
+		cancelled |= own.code != ERR_OK;
 	}
 	return cancelled ? cancel_set(&w->fault, reason, n) : ERR_OK;
 }

@@ -84,6 +84,44 @@ def test_reasons_in_order(db):
     assert db("Scan", TableName=table)["Items"] == [item(pk="b", v=1)]
 
 
+def test_what_is_wrong_with_keys_in_transactions(db):
+    """Of a wrong type: the reason of its action, and of no later one. Empty: the request is refused, wherever it is."""
+    table = indexed(db)
+
+    def put(**attrs):
+        return {"Put": {"TableName": table, "Item": item(**{"pk": "a", "sk": "b", **attrs})}}
+
+    def update(expression, value, **key):
+        return {"Update": {"TableName": table, "Key": item(**{"pk": "u", "sk": "b", **key}), "UpdateExpression": expression,
+                           "ExpressionAttributeValues": values(v=value)}}
+
+    def check(**key):
+        return {"ConditionCheck": {"TableName": table, "Key": item(**key), "ConditionExpression": "attribute_exists(pk)"}}
+
+    own = "One or more parameter values were invalid: Type mismatch for "
+    schema = "The provided key element does not match the schema"
+    for action, text in (
+            (put(sk=1), own + "key sk expected: S actual: N"), (put(sk={"x": "y"}), own + "key sk expected: S actual: M"),
+            (put(gpk=1), own + "Index Key gpk Expected: S Actual: N IndexName: gsi-1"),
+            (put(gsk=["x"]), own + "Index Key gsk Expected: S Actual: L IndexName: gsi-1"),
+            (update("SET gpk = :v", 1), own + "Index Key gpk Expected: S Actual: N IndexName: gsi-1"),
+            (update("SET x = :v", 1, sk=1), schema), (check(pk="c", sk=1), schema), (check(pk="c"), schema)):
+        refused = db.refuse("TransactionCanceledException", "[None, ValidationError, None]", "TransactWriteItems",
+                            TransactItems=[put(pk="first"), action, put(pk="last", sk=1)])
+        assert refused.body["CancellationReasons"][1] == {"Code": "ValidationError", "Message": text}
+    invalid = "One or more parameter values are not valid. "
+    empty = "The AttributeValue for a key attribute cannot contain an empty string value."
+    for action, text in (
+            (put(sk=""), f"{invalid}{empty} Key: sk"), (check(pk="", sk="x"), f"{invalid}{empty} Key: pk"),
+            (put(gsk=""), f"{invalid}A value specified for a secondary index key is not supported. {empty} IndexName: gsi-1, "
+             "IndexKey: gsk"),
+            (update("SET x = :v", 1, sk=""), f"{invalid}{empty} Key: sk"),
+            (update("SET gpk = :v", ""), f"{invalid}The update expression attempted to update a secondary index key to a value "
+             f"that is not supported. {empty}")):
+        db.invalid(text, "TransactWriteItems", TransactItems=[put(gpk=1), action])
+    assert db("Scan", TableName=table)["Items"] == []
+
+
 def puts(table, n, **more):
     return [{"Put": {"TableName": table, "Item": item(pk=f"k{i}", **more)}} for i in range(n)]
 

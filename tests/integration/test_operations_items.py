@@ -348,7 +348,10 @@ def test_transactions(twin, table):
     (invalid("less than or equal to 100"), "TransactWriteItems", [put(i) for i in range(101)]),
     (invalid("greater than or equal to 1"), "TransactWriteItems", []),
     (invalid("TransactItems can only contain one of Check, Put, Update or Delete"), "TransactWriteItems", [{}]),
-    (("TransactionCanceledException", "[None, ValidationError]"), "TransactGetItems", [get(1), get(1, "")]),
+    (("TransactionCanceledException", "[None, ValidationError]"), "TransactGetItems", [get(1), get("text")]),
+    (invalid("cannot contain an empty string value. Key: pk"), "TransactGetItems", [get("text"), get(1, "")]),
+    (invalid("cannot contain an empty string value. Key: pk"), "TransactWriteItems", [put("text"), {
+        "Delete": {"TableName": "main", "Key": item(pk="", sk=1)}}]),
     (("TransactionCanceledException", "[ValidationError]"), "TransactWriteItems", [
         {"Put": {"TableName": "main", "Item": item(pk="txn", sk="text")}}]),
 ])

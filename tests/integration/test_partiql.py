@@ -462,6 +462,11 @@ def test_transaction_refused(db):
         assert refused(lambda: transact(db, statement)) == at + message
     key_fault = ("ValidationError", "The provided key element does not match the schema")
     assert reasons(lambda: transact(db, update + "a = 1", update + "pk = 1", update + "pk = 'x'")) == [key_fault, key_fault, ("None", None)]
+    empty = "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string " \
+        "value. Key: pk"
+    assert refused(lambda: transact(db, update + "pk = ''")) == empty
+    assert refused(lambda: transact(db, f"INSERT INTO \"{HASH}\" VALUE {{'pk': ''}}")) == empty
+    assert reasons(lambda: transact(db, select + "pk = ''")) == [("ValidationError", empty)]
     assert reasons(lambda: transact(db, "DELETE FROM \"no-such\" WHERE pk = 'a'", update + "pk = 'a'")) == \
         [("ResourceNotFound", "Requested resource not found"), ("None", None)]
     assert refused(lambda: transact(db, select + "pk = 'a'", select + "pk = 'a'")) == \
