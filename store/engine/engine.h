@@ -1,7 +1,7 @@
 /* engine - ordered keys and values, durable through a log, indexed by LMDB, read through consistent views.
  *
  *    writer thread --put/del--> transaction --commit--> batch --flush--> log segments (fdatasync)
- *                                                         \--publish--> overlay (skip lists), visible to views
+ *                                                         \--publish--> overlay (sorted lists), visible to views
  *    checkpointer:  frozen overlay --sorted, large transactions--> LMDB (records the LSN it reaches)
  *    view:          (LSN, overlay, LMDB snapshot): one get, one cursor
  *

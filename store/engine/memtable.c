@@ -1,35 +1,55 @@
-/* memtable - the skip list of memtable.h.
+/* memtable - the list of memtable.h, and its buckets.
  *
- * A node and its key are one allocation, each version another. Heights are geometric with p = 1/4: a third of a
- * pointer a node beyond the first, and the search for one of 100,000 keys compares some 25. */
+ * A node, its key and its first version are one allocation, each further version another. */
 #include "store/engine/memtable.h"
 
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { BLOCK_BYTES = 1 << 20, BUCKETS_MIN = 64, BYTES_PER_BUCKET = 512 };
+enum {
+	BLOCK_BYTES = 1 << 20,
+	BUCKETS_MIN = 64,
+	BYTES_PER_BUCKET = 512,
+	BUCKETS_PER_WORD = 8,
+	WALK_MAX = 64              /* a key is further from what the index answers only if the writer has changed that meanwhile */
+};
 
-static struct memnode *node_new(struct memtable *t, struct slice key, unsigned height)
+/* ---- nodes and versions ---- */
+
+static size_t node_bytes(struct slice key)
 {
-	size_t links = sizeof(struct memnode) + height * sizeof(struct memnode *);
-	struct memnode *n = arena_alloc(&t->arena, links + key.n);
+	size_t align = _Alignof(struct memversion);
 
-	if (n == NULL)
-		return NULL;
-	uint8_t *bytes = (uint8_t *)n + links;
+	return (offsetof(struct memnode, key) + key.n + align - 1) / align * align;
+}
 
-	if (key.n != 0)
-		memcpy(bytes, key.p, key.n);
-	n->key = bytes;
-	n->key_n = (uint16_t)key.n;
-	n->height = (uint8_t)height;
-	n->hash = 0;
+static struct memnode *node_init(void *at, struct slice key, uint64_t hash)
+{
+	struct memnode *n = at;
+
 	atomic_init(&n->newest, NULL);
+	atomic_init(&n->next, NULL);
 	atomic_init(&n->bucket_next, NULL);
-	for (unsigned i = 0; i < height; i++)
-		atomic_init(&n->next[i], NULL);
-	atomic_fetch_add_explicit(&t->bytes, links + key.n, memory_order_relaxed);
+	n->hash = (uint32_t)(hash >> 32);
+	n->key_n = (uint16_t)key.n;
+	if (key.n != 0)
+		memcpy(n->key, key.p, key.n);
 	return n;
+}
+
+static struct memversion *version_init(void *at, uint64_t lsn, struct slice value, struct slice tail)
+{
+	struct memversion *v = at;
+
+	v->lsn = lsn;
+	v->older = NULL;
+	v->n = (uint32_t)(value.n + tail.n);
+	v->deleted = !slice_present(value);
+	if (value.n != 0)
+		memcpy(v->bytes, value.p, value.n);
+	if (tail.n != 0)
+		memcpy(v->bytes + value.n, tail.p, tail.n);
+	return v;
 }
 
 static bool buckets_init(struct memtable *t, size_t bytes_hint)
@@ -39,24 +59,24 @@ static bool buckets_init(struct memtable *t, size_t bytes_hint)
 	while (n < bytes_hint / BYTES_PER_BUCKET)
 		n *= 2;
 	t->bucket = calloc(n, sizeof *t->bucket);
+	t->filter = calloc(n / BUCKETS_PER_WORD, sizeof *t->filter);
 	t->bucket_mask = n - 1;
-	return t->bucket != NULL;
+	return t->bucket != NULL && t->filter != NULL;
 }
 
 struct memtable *memtable_new(size_t bytes_hint)
 {
 	struct memtable *t = calloc(1, sizeof *t);
+	size_t block = bytes_hint < 8 * BLOCK_BYTES ? bytes_hint / 8 : BLOCK_BYTES;
 
 	if (t == NULL)
 		return NULL;
-	arena_init(&t->arena, bytes_hint < 8 * BLOCK_BYTES ? bytes_hint / 8 : BLOCK_BYTES);
-	t->random = 0x9e3779b97f4a7c15u;
-	atomic_init(&t->height, 1);
-	t->head = node_new(t, slice_of("", 0), MEMTABLE_HEIGHT_MAX);
-	if (t->head == NULL || !buckets_init(t, bytes_hint))
+	arena_init(&t->arena, block);
+	void *head = arena_alloc(&t->arena, node_bytes(SLICE_NONE));
+
+	t->head = head != NULL ? node_init(head, SLICE_NONE, 0) : NULL;
+	if (t->head == NULL || !memindex_init(&t->index, t->head, block / 8) || !buckets_init(t, bytes_hint))
 		memtable_free(&t);
-	else
-		atomic_store_explicit(&t->bytes, 0, memory_order_relaxed);
 	return t;
 }
 
@@ -64,8 +84,10 @@ void memtable_free(struct memtable **t)
 {
 	if (*t == NULL)
 		return;
+	memindex_release(&(*t)->index);
 	arena_release(&(*t)->arena);
 	free((*t)->bucket);
+	free((*t)->filter);
 	free(*t);
 	*t = NULL;
 }
@@ -77,17 +99,32 @@ uint64_t memtable_hash(struct slice key)
 	return XXH3_64bits(key.p, key.n);
 }
 
+static _Atomic uint64_t *filter_word(const struct memtable *t, uint64_t hash)
+{
+	return &t->filter[(hash & t->bucket_mask) / BUCKETS_PER_WORD];
+}
+
+static uint64_t filter_bits(uint64_t hash)
+{
+	return UINT64_C(1) << (hash >> 58) | UINT64_C(1) << (hash >> 52 & 63);
+}
+
 static void bucket_add(struct memtable *t, struct memnode *n, uint64_t hash)
 {
 	_Atomic(struct memnode *) *head = &t->bucket[hash & t->bucket_mask];
+	_Atomic uint64_t *word = filter_word(t, hash);
 
-	n->hash = (uint32_t)(hash >> 32);
 	atomic_store_explicit(&n->bucket_next, atomic_load_explicit(head, memory_order_relaxed), memory_order_relaxed);
 	atomic_store_explicit(head, n, memory_order_release);
+	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) | filter_bits(hash), memory_order_relaxed);
 }
 
 static struct memnode *bucket_find(const struct memtable *t, struct slice key, uint64_t hash)
 {
+	uint64_t bits = filter_bits(hash);
+
+	if ((atomic_load_explicit(filter_word(t, hash), memory_order_relaxed) & bits) != bits)
+		return NULL;
 	struct memnode *n = atomic_load_explicit(&t->bucket[hash & t->bucket_mask], memory_order_acquire);
 
 	while (n != NULL && (n->hash != hash >> 32 || !slice_eq(memnode_key(n), key)))
@@ -95,85 +132,54 @@ static struct memnode *bucket_find(const struct memtable *t, struct slice key, u
 	return n;
 }
 
-/* ---- the list ---- */
+/* ---- writing ---- */
 
-static struct memnode *next_at(const struct memnode *n, unsigned level)
+static struct memnode *next_of(const struct memnode *n)
 {
-	return atomic_load_explicit(&n->next[level], memory_order_acquire);
+	return atomic_load_explicit(&n->next, memory_order_acquire);
 }
 
-/* The last node before `key` at each level, and the node that follows the one of level 0. */
-static struct memnode *find(const struct memtable *t, struct slice key, struct memnode **before)
+static void link_node(struct memtable *t, struct memnode *n, struct memplace place, uint64_t hash)
 {
-	struct memnode *n = t->head, *next = NULL, *not_before = NULL;
-
-	for (unsigned level = atomic_load_explicit(&t->height, memory_order_relaxed); level-- > 0;) {
-		/* a node that stopped the level above stops this one as well: do not compare it again */
-		while ((next = next_at(n, level)) != NULL && next != not_before && slice_cmp(memnode_key(next), key) < 0)
-			n = next;
-		not_before = next;
-		if (before != NULL)
-			before[level] = n;
-	}
-	return next;
-}
-
-static unsigned random_height(struct memtable *t)
-{
-	unsigned height = 1;
-
-	t->random ^= t->random << 13;
-	t->random ^= t->random >> 7;
-	t->random ^= t->random << 17;
-	for (uint64_t r = t->random >> 8; height < MEMTABLE_HEIGHT_MAX && (r & 3) == 0; r >>= 2)
-		height++;
-	return height;
-}
-
-static struct memnode *insert_node(struct memtable *t, struct slice key, uint64_t hash)
-{
-	struct memnode *before[MEMTABLE_HEIGHT_MAX];
-	unsigned height = random_height(t), in_use = atomic_load_explicit(&t->height, memory_order_relaxed);
-	struct memnode *n = node_new(t, key, height);
-
-	if (n == NULL)
-		return NULL;
-	(void)find(t, key, before);
-	for (unsigned i = in_use; i < height; i++)
-		before[i] = t->head;
-	if (height > in_use)
-		atomic_store_explicit(&t->height, height, memory_order_relaxed);   /* too high or too low, readers arrive */
-	for (unsigned i = 0; i < height; i++) {
-		atomic_store_explicit(&n->next[i], next_at(before[i], i), memory_order_relaxed);
-		atomic_store_explicit(&before[i]->next[i], n, memory_order_release);
-	}
+	atomic_store_explicit(&n->next, next_of(place.before), memory_order_relaxed);
+	atomic_store_explicit(&place.before->next, n, memory_order_release);
+	memindex_put(place, n);
 	bucket_add(t, n, hash);
 	t->keys++;
-	return n;
+}
+
+static void *allocate(struct memtable *t, size_t bytes)
+{
+	void *p = arena_alloc(&t->arena, bytes);
+
+	if (p != NULL)
+		t->used += bytes;
+	atomic_store_explicit(&t->bytes, t->used + t->index.bytes, memory_order_relaxed);
+	return p;
 }
 
 struct memnode *memtable_set(struct memtable *t, uint64_t lsn, struct slice key, struct slice value, struct slice tail)
 {
-	size_t bytes = value.n + tail.n;
-	struct memversion *v = arena_alloc(&t->arena, sizeof *v + bytes);
 	uint64_t hash = memtable_hash(key);
-
-	if (v == NULL)
-		return NULL;
 	struct memnode *n = bucket_find(t, key, hash);
+	bool is_new = n == NULL;
+	size_t v_at = is_new ? node_bytes(key) : 0;
+	struct memplace place;
 
-	if (n == NULL)
-		n = insert_node(t, key, hash);
-	if (n == NULL)
+	if (is_new && !memindex_place(&t->index, key, &place))
 		return NULL;
-	*v = (struct memversion){ .lsn = lsn, .n = (uint32_t)bytes, .deleted = !slice_present(value) };
-	if (value.n != 0)
-		memcpy(v->bytes, value.p, value.n);
-	if (tail.n != 0)
-		memcpy(v->bytes + value.n, tail.p, tail.n);
+	uint8_t *p = allocate(t, v_at + offsetof(struct memversion, bytes) + value.n + tail.n);
+
+	if (p == NULL)
+		return NULL;
+	if (is_new)
+		n = node_init(p, key, hash);
+	struct memversion *v = version_init(p + v_at, lsn, value, tail);
+
 	v->older = atomic_load_explicit(&n->newest, memory_order_relaxed);
 	atomic_store_explicit(&n->newest, v, memory_order_release);
-	atomic_fetch_add_explicit(&t->bytes, sizeof *v + bytes, memory_order_relaxed);
+	if (is_new)
+		link_node(t, n, place, hash);
 	return n;
 }
 
@@ -227,33 +233,45 @@ const struct memversion *memtable_get(const struct memtable *t, struct slice key
 
 const struct memnode *memnode_next(const struct memnode *n)
 {
-	return next_at(n, 0);
+	return next_of(n);
 }
 
 const struct memnode *memtable_first(const struct memtable *t)
 {
-	return next_at(t->head, 0);
+	return next_of(t->head);
+}
+
+/* The last node before `key` (absent: beyond all), perhaps the head, and the one that follows it. */
+static const struct memnode *before(const struct memtable *t, struct slice key, const struct memnode **next)
+{
+	for (;;) {
+		const struct memnode *n = memindex_before(&t->index, key);
+
+		for (unsigned i = 0; i < WALK_MAX; i++) {
+			*next = next_of(n);
+			if (*next == NULL || (slice_present(key) && slice_cmp(memnode_key(*next), key) >= 0))
+				return n;
+			n = *next;
+		}
+	}
 }
 
 const struct memnode *memtable_ge(const struct memtable *t, struct slice key)
 {
-	return find(t, key, NULL);
+	const struct memnode *next;
+
+	(void)before(t, key, &next);
+	return next;
 }
 
 const struct memnode *memtable_lt(const struct memtable *t, struct slice key)
 {
-	struct memnode *before[MEMTABLE_HEIGHT_MAX];
+	const struct memnode *next, *n = before(t, key, &next);
 
-	(void)find(t, key, before);
-	return before[0] != t->head ? before[0] : NULL;
+	return n != t->head ? n : NULL;
 }
 
 const struct memnode *memtable_last(const struct memtable *t)
 {
-	const struct memnode *n = t->head, *next;
-
-	for (unsigned level = atomic_load_explicit(&t->height, memory_order_relaxed); level-- > 0;)
-		while ((next = next_at(n, level)) != NULL)
-			n = next;
-	return n != t->head ? n : NULL;
+	return memtable_lt(t, SLICE_NONE);
 }

@@ -1,17 +1,18 @@
 /* memtable - a part of the overlay: keys in order, each with its versions by LSN.
  *
- *    head -> node "a" -> node "c" -> node "k" ->         a skip list over the keys
+ *    head -> node "a" -> node "c" -> node "k" ->         a list of the keys, and an index of it (memindex.h)
  *              |           |           |
  *           v 17 "x"    v 12 gone   v 19 "z"             newest version first
  *              |                       |
  *           v  9 "w"                v 11 "y"
  *
  * T1. Nothing is freed or moved before the whole table is: a reader may stand anywhere.
- * T2. A node is linked from the bottom level up, each link stored with release order after the node is complete.
+ * T2. A node is linked by one store with release order, after it is complete, and then put into the index. Nothing leaves the
+ *     list: whoever stands at a node, however long, finds every key behind it that was there when he came to know of his LSN.
  * T3. A version above a reader's LSN is not seen by it; so taking the newest versions back (memnode_undo) disturbs no
  *     reader, as none has an LSN that high.
  * T4. Every node is in the bucket of its key's hash as well, as soon as it is in the list: a point read need not search
- *     the list, and a key that is not there costs a look into a bucket that is mostly empty.
+ *     the list, and a key that is not there costs a look into a filter, a byte a bucket, with two bits set for each key.
  *
  * Threads: one writer; any number of readers, without locks. How a reader comes to know of an LSN (engine_publish)
  * orders the writer's stores before the reader's loads.
@@ -21,27 +22,24 @@
 
 #include "protocol/arena.h"
 #include "protocol/slice.h"
+#include "store/engine/memindex.h"
 
 #include <stdatomic.h>
-
-enum { MEMTABLE_HEIGHT_MAX = 16 };
 
 struct memversion {
 	uint64_t lsn;
 	struct memversion *older;
-	uint32_t n;
-	bool deleted;
+	uint32_t n : 31, deleted : 1;
 	uint8_t bytes[];
 };
 
 struct memnode {
 	_Atomic(struct memversion *) newest;   /* NULL: every version was taken back */
+	_Atomic(struct memnode *) next;
 	_Atomic(struct memnode *) bucket_next;
-	const uint8_t *key;
 	uint32_t hash;                         /* of the key, upper half */
 	uint16_t key_n;
-	uint8_t height;
-	_Atomic(struct memnode *) next[];
+	uint8_t key[];
 };
 
 /* A prefix whose keys are to be forgotten. Read by the checkpointer only, of a table no longer written. */
@@ -53,12 +51,13 @@ struct memdrop {
 
 struct memtable {
 	struct arena arena;
-	struct memnode *head;
-	atomic_uint height;           /* levels in use */
+	struct memnode *head;         /* of the list; its key is empty, before every other */
+	struct memindex index;
 	_Atomic(struct memnode *) *bucket;
+	_Atomic uint64_t *filter;     /* a word for eight buckets */
 	uint64_t bucket_mask;
-	uint64_t random;              /* state of the generator of heights */
-	atomic_size_t bytes;          /* allocated for keys and values */
+	size_t used;                  /* allocated for nodes and versions; the writer's */
+	atomic_size_t bytes;          /* that and the index */
 	size_t keys;                  /* the writer's; others': once it is frozen */
 	struct memdrop *drops;        /* newest first */
 	unsigned refs;                /* of the states that list it; under the engine's lock */
