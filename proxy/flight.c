@@ -1,6 +1,8 @@
 /* flight - see flight.h. Few flights are in the air at a time, so a shard is a list. */
 #include "proxy/flight.h"
 
+#include "protocol/messages.h"
+
 #include <pthread.h>
 #include <stdalign.h>
 #include <stdlib.h>
@@ -95,7 +97,8 @@ bool flight_join(struct flights *f, uint64_t space, struct slice key, uint64_t h
 static struct flight_result *result_new(enum err e, const struct fault *fault, struct slice value, unsigned refs)
 {
 	struct slice bytes = e == ERR_OK ? value : slice_str(fault->text != NULL ? fault->text : "");
-	struct flight_result *r = malloc(sizeof(*r) + bytes.n + 1);
+	struct slice detail = e == ERR_OK ? SLICE_NONE : fault->detail;
+	struct flight_result *r = malloc(sizeof(*r) + bytes.n + 1 + detail.n);
 
 	if (r == NULL)
 		return NULL;
@@ -103,10 +106,25 @@ static struct flight_result *result_new(enum err e, const struct fault *fault, s
 	r->err = e;
 	r->absent = !slice_present(bytes);
 	r->n = bytes.n;
+	r->detail_n = detail.n;
 	if (bytes.n != 0)
 		memcpy(r->bytes, bytes.p, bytes.n);
 	r->bytes[bytes.n] = '\0';
+	if (detail.n != 0)
+		memcpy(r->bytes + bytes.n + 1, detail.p, detail.n);
 	return r;
+}
+
+enum err flight_result_fault(const struct flight_result *r, struct fault *f)
+{
+	if (r == NULL)
+		return fault_set(f, MSG_NO_MEMORY);
+	if (r->err == ERR_OK)
+		return ERR_OK;
+	fault_set(f, r->err, "%s", (const char *)r->bytes);
+	if (r->detail_n != 0)
+		f->detail = arena_copy(f->arena, slice_of(r->bytes + r->n + 1, r->detail_n));
+	return r->err;
 }
 
 void flight_land(struct flights *f, struct flight *own, enum err e, const struct fault *fault, struct slice value)

@@ -21,13 +21,13 @@
 
 struct flights;
 
-/* What the leader brought. err != ERR_OK: bytes are the words. */
+/* What the leader brought: bytes of the answer, a NUL; or of the error's text, a NUL, the error's detail. */
 struct flight_result {
 	_Atomic unsigned refs;
 	enum err err;
 	bool absent;              /* of an item: there is none */
-	size_t n;
-	uint8_t bytes[];          /* and a NUL */
+	size_t n, detail_n;
+	uint8_t bytes[];
 };
 
 struct flight_waiter {
@@ -53,7 +53,9 @@ bool flight_join(struct flights *f, uint64_t space, struct slice key, uint64_t h
 /* value absent = there is no item; fault is looked at if e != ERR_OK. */
 void flight_land(struct flights *f, struct flight *own, enum err e, const struct fault *fault, struct slice value);
 
-/* The landed bytes; absent if there is none. */
+/* ERR_OK, or the error that landed, copied to f, which has an arena; r may be NULL: out of memory. */
+enum err flight_result_fault(const struct flight_result *r, struct fault *f) __attribute__((warn_unused_result));
+/* The landed bytes, if it is no error; absent if there is none. */
 struct slice flight_result_value(const struct flight_result *r);
 void flight_result_unref(struct flight_result **r);
 

@@ -141,15 +141,10 @@ static void get_landed(struct mail *m)
 	struct get *g = (struct get *)(void *)((char *)m - offsetof(struct get, landed));
 	struct flight_result *r = g->waiter.result;
 
-	if (r == NULL || r->err != ERR_OK) {
-		if (r == NULL)
-			fault_set(&g->call->fault, MSG_NO_MEMORY);
-		else
-			fault_set(&g->call->fault, r->err, "%s", (const char *)r->bytes);
+	if (flight_result_fault(r, &g->call->fault) != ERR_OK)
 		get_fail(g);
-	} else {
+	else
 		get_answer(g, flight_result_value(r), FRAME_CACHE_MISS);
-	}
 	flight_result_unref(&r);
 }
 

@@ -69,16 +69,10 @@ static void query_landed(struct mail *m)
 {
 	struct query_call *q = (struct query_call *)(void *)((char *)m - offsetof(struct query_call, landed));
 	struct flight_result *r = q->waiter.result;
-	enum err rc;
+	enum err rc = flight_result_fault(r, &q->call->fault);
 
-	if (r == NULL) {
-		rc = fault_set(&q->call->fault, MSG_NO_MEMORY);
-	} else if (r->err != ERR_OK) {
-		rc = fault_set(&q->call->fault, r->err, "%s", (const char *)r->bytes);
-	} else {
+	if (rc == ERR_OK)
 		buf_put_slice(&q->call->out, flight_result_value(r));
-		rc = ERR_OK;
-	}
 	flight_result_unref(&r);
 	query_over(q, rc, FRAME_CACHE_MISS);
 }

@@ -83,17 +83,24 @@ Test(flight, another_epoch_is_another_flight)
 Test(flight, an_error_reaches_the_waiters_with_its_words)
 {
 	struct flights *f = flights_new();
-	struct fault fault = { .code = ERR_IO, .text = "disk gone" };
+	struct fault fault = { .code = ERR_THROTTLING, .text = "too fast", .detail = SLICE_LIT("\x80why") }, got;
+	struct arena a;
 	struct flight own[2];
 	struct guest g[2];
 
 	join(f, 2, &own[0], &g[0]);
 	join(f, 2, &own[1], &g[1]);
-	flight_land(f, &own[0], ERR_IO, &fault, SLICE_NONE);
+	flight_land(f, &own[0], ERR_THROTTLING, &fault, SLICE_NONE);
 	cr_assert(is_woken(&g[1]));
-	cr_assert_eq(g[1].w.result->err, ERR_IO);
-	cr_assert_str_eq((const char *)g[1].w.result->bytes, "disk gone");
+	arena_init(&a, 64);
+	fault_init(&got, &a);
+	cr_assert_eq(flight_result_fault(g[1].w.result, &got), ERR_THROTTLING);
 	flight_result_unref(&g[1].w.result);
+	cr_assert_eq(got.code, ERR_THROTTLING);
+	cr_assert_str_eq(got.text, "too fast");
+	cr_assert(slice_eq(got.detail, fault.detail));
+	cr_assert_eq(flight_result_fault(NULL, &got), ERR_NO_MEMORY);
+	arena_release(&a);
 	flights_free(&f);
 }
 
