@@ -262,7 +262,8 @@ static void on_autoscaling(struct evhttp_request *req, void *arg)
 static void on_other(struct evhttp_request *req, void *arg)
 {
 	(void)arg;
-	reply(req, 404, "Not Found", "text/plain", SLICE_LIT("/metrics /healthz /readyz /partitions /autoscaling /index-delay /clock\n"));
+	reply(req, 404, "Not Found", "text/plain",
+		SLICE_LIT("/metrics /healthz /readyz /partitions /autoscaling /index-delay /clock\n"));
 }
 
 static void on_mail(evutil_socket_t fd, short what, void *arg)

@@ -7,7 +7,7 @@
  * call keeps the shell of its connection, and finish() then only lets go of it.
  *
  * L1. Exactly one of call_answer and call_fail is called, once, on the call's worker; whoever calls it lets go of the call.
- * L2. A call with a deadline that passes is answered for by on_deadline, once; its handler goes on, and what it brings is dropped.
+ * L2. When a call's deadline passes, on_deadline answers it, once. Its handler goes on, and its result is dropped.
  * L3. What a call points to lives in its arena, or in its `out`: never in an input buffer.
  *
  * Threads: a call belongs to its worker for life. */

@@ -10,7 +10,7 @@
  * P1. Pipelined requests run side by side and are answered in order. Answers that wait for their turn count as backlog.
  * P2. A request that is refused before its body came is answered at once, and what still comes is read and forgotten: the
  *     client is in the middle of sending, and a reset would take our answer away from it.
- * P3. A long answer becomes text on another thread (offload.h), its call in the queue meanwhile like one that waits for its read.
+ * P3. A long answer is written as text on another thread (offload.h); meanwhile its call keeps its place in the queue.
  * P4. What look found is kept as the step that input will take first; a look answers nothing.
  *
  * Threads: the connection's worker. Not here: the parser (http_reader.h), how an answer looks (http_answer.h). */

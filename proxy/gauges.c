@@ -24,7 +24,8 @@ static void items(struct buf *out, const struct item_cache *c)
 	put(out, "dynax_item_cache_misses_total", "counter", "items that were not in the cache", s.misses);
 	put(out, "dynax_item_cache_negative_hits_total", "counter", "absent items served from the cache", s.negative_hits);
 	put(out, "dynax_item_cache_fills_total", "counter", "items taken in", s.fills);
-	put(out, "dynax_item_cache_fills_refused_total", "counter", "items not taken in, because a write came in between", s.fills_refused);
+	put(out, "dynax_item_cache_fills_refused_total", "counter", "items not taken in, because a write came in between",
+		s.fills_refused);
 	put(out, "dynax_item_cache_evictions_total", "counter", "items evicted to make room", s.evictions);
 	put(out, "dynax_item_cache_expirations_total", "counter", "items whose time to live has passed", s.expirations);
 	put(out, "dynax_item_cache_invalidations_total", "counter", "items replaced or dropped by writes", s.invalidations);
@@ -41,10 +42,12 @@ static void queries(struct buf *out, const struct query_cache *c)
 	put(out, "dynax_query_cache_hits_total", "counter", "answers served from the cache", s.hits);
 	put(out, "dynax_query_cache_misses_total", "counter", "answers that were not in the cache", s.misses);
 	put(out, "dynax_query_cache_fills_total", "counter", "answers taken in", s.fills);
-	put(out, "dynax_query_cache_fills_refused_total", "counter", "answers not taken in, because a write came in between", s.fills_refused);
+	put(out, "dynax_query_cache_fills_refused_total", "counter", "answers not taken in, because a write came in between",
+		s.fills_refused);
 	put(out, "dynax_query_cache_evictions_total", "counter", "answers evicted to make room", s.evictions);
 	put(out, "dynax_query_cache_expirations_total", "counter", "answers whose time to live has passed", s.expirations);
-	put(out, "dynax_query_cache_stale_drops_total", "counter", "answers dropped because their partition has changed", s.stale_drops);
+	put(out, "dynax_query_cache_stale_drops_total", "counter", "answers dropped because their partition has changed",
+		s.stale_drops);
 	put(out, "dynax_query_cache_bytes", "gauge", "bytes in use", s.bytes);
 	put(out, "dynax_query_cache_entries", "gauge", "entries", s.entries);
 }
@@ -160,8 +163,8 @@ static void put_partitions(void *arg, struct slice table, struct slice index, co
 	buf_printf(u->out, "%s{table=\"%.*s\",index=\"%.*s\"} %u\n", u->name, SLICE_FMT(table), SLICE_FMT(index), m->partitions);
 }
 
-static void put_meters(struct buf *out, struct backend *b, const char *name, const char *type, const char *help, store_meter_fn *fn,
-	bool refused)
+static void put_meters(struct buf *out, struct backend *b, const char *name, const char *type, const char *help,
+	store_meter_fn *fn, bool refused)
 {
 	struct units u = { out, name, refused };
 
@@ -171,10 +174,13 @@ static void put_meters(struct buf *out, struct backend *b, const char *name, con
 
 static void meters(struct buf *out, struct backend *b)
 {
-	put_meters(out, b, "dynax_consumed_units_total", "counter", "units that tables and global indexes have consumed", put_meter, false);
-	put_meters(out, b, "dynax_saved_read_units_total", "counter", "units of reads that the caches have answered", put_saved, false);
+	put_meters(out, b, "dynax_consumed_units_total", "counter", "units that tables and global indexes have consumed",
+		put_meter, false);
+	put_meters(out, b, "dynax_saved_read_units_total", "counter", "units of reads that the caches have answered",
+		put_saved, false);
 	put_meters(out, b, "dynax_throttled_total", "counter", "operations throttled", put_meter, true);
-	put_meters(out, b, "dynax_throughput_units", "gauge", "units a second that tables and global indexes may use", put_limit, false);
+	put_meters(out, b, "dynax_throughput_units", "gauge", "units a second that tables and global indexes may use",
+		put_limit, false);
 	put_meters(out, b, "dynax_partitions", "gauge", "partitions of tables and global indexes", put_partitions, false);
 	put_meters(out, b, "dynax_partition_throttled_total", "counter", "operations throttled because of one partition's limit",
 		put_refused_by_partition, false);
@@ -267,7 +273,8 @@ void gauges_write(struct buf *out, const struct shared *s, const struct server_g
 	store(out, s->backend);
 	meters(out, s->backend);
 	indexes(out, s->backend);
-	put(out, "dynax_accept_pauses_total", "counter", "times that accepting paused: too many connections or descriptors", g->accept_pauses);
+	put(out, "dynax_accept_pauses_total", "counter", "times that accepting paused: too many connections or descriptors",
+		g->accept_pauses);
 	put(out, "dynax_connections_max", "gauge", "most connections at a time", g->max_connections);
 	process(out, g);
 }

@@ -1,4 +1,4 @@
-/* listener - one socket for each door; who connects is dealt to the workers in turn.
+/* listener - one socket for each door; new connections go to the workers in turn.
  *
  *    main thread: accept4 ... accept4 --mail--> worker 0, 1, 2, 0, ...
  *
@@ -6,8 +6,8 @@
  * connections one worker often gets twice what another has; and what waits in a socket's queue is lost when it closes.
  * A mail for each accept costs some microseconds, once in a connection's life.
  *
- * N1. Descriptors: a reserve is kept for the server itself. Beyond max_connections, and when the kernel has none to give,
- *     accepting rests for a while; who waits is in the kernel's queue. One log line a second at most.
+ * N1. Some descriptors are kept for the server itself. Beyond max_connections, and when the kernel has no descriptors left,
+ *     accepting pauses for a while; new clients wait in the kernel's queue. At most one log line a second.
  *
  * Threads: the main thread. */
 #ifndef DYNAX_PROXY_LISTENER_H

@@ -1,7 +1,7 @@
 /* retry - what may be tried again, and when. Shared by the blocking and the asynchronous client.
  *
- * A request that never left, or that the server refused before doing anything (throttling), may always be tried again. One
- * whose outcome is unknown only if it changes nothing, or if the caller said that twice is harmless. */
+ * A request that was never sent, or that the server refused before it did anything (throttling), may always be retried. One
+ * whose outcome is unknown may be retried if it changes nothing, or if the caller has said that doing it twice is harmless. */
 #ifndef DYNAX_CLIENT_RETRY_H
 #define DYNAX_CLIENT_RETRY_H
 

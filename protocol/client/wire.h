@@ -8,8 +8,8 @@
  *
  * W1. Every exchange that was sent ends once: with its answer, or with NULL when the connection ends, unless it was
  *     dropped before.
- * W2. An answer without an exchange (dropped, or never asked) is passed over.
- * W3. An exchange whose bytes were all still here when the connection ended says so: unsent.
+ * W2. An answer without an exchange (dropped, or never asked for) is ignored.
+ * W3. If none of an exchange's bytes had been sent when the connection ended, it is marked: unsent.
  *
  * Threads: one at a time. Ownership: exchanges are the owner's, and must live until they end. */
 #ifndef DYNAX_CLIENT_WIRE_H
