@@ -96,9 +96,20 @@ void conn_close(struct conn *c, enum conn_outcome why)
 	conn_unref(c);
 }
 
+/* True if the door has a last word, which is now in the output. */
+static bool say_farewell(struct conn *c)
+{
+	if (c->door->farewell == NULL || c->outcome != CONN_SHUTDOWN || c->farewell || c->eof)
+		return false;
+	c->farewell = true;
+	return c->door->farewell(c);
+}
+
 /* The last step of FINISHING: everything is answered and written. */
 static void conn_finished(struct conn *c)
 {
+	if (say_farewell(c))
+		return; /* the flush comes by again */
 	if (c->eof || !c->linger) {
 		conn_close(c, c->outcome);
 		return;
@@ -447,7 +458,7 @@ void conn_check(struct conn *c, uint64_t now)
 	} else if (c->state != CONN_STATE_OPEN || c->paused) {
 		return;
 	} else if (c->worker->draining && is_quiet(c)) {
-		conn_close(c, CONN_SHUTDOWN);
+		conn_finish(c, CONN_SHUTDOWN, false);
 	} else if (c->worker->draining && c->due == DUE_NOTHING) {
 		conn_finish(c, CONN_SHUTDOWN, true);
 	} else if (c->due == DUE_HEAD && overdue(c->due_ns, now, l->head_ms)) {

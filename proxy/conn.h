@@ -56,6 +56,9 @@ struct conn_door {
 	 * if there is nothing to be gained. */
 	void (*look)(struct conn *c);
 	void (*input)(struct conn *c);        /* take what it can from conn_input() */
+	/* The server shuts down: what was taken is answered, and nothing else will be. Append a last word to the output, if there
+	 * is one; false otherwise. May be NULL. */
+	bool (*farewell)(struct conn *c);
 	void (*closed)(struct conn *c);       /* free c->door_state */
 };
 
@@ -82,6 +85,7 @@ struct conn {
 	bool paused;                      /* C3 */
 	bool eof;                         /* the peer sends nothing more */
 	bool linger;                      /* the peer may still be sending: LINGERING before CLOSED */
+	bool farewell;                    /* it was said */
 	bool dirty, resumed;              /* on the worker's lists */
 	struct event read_event, write_event;
 	struct conn *prev, *next;         /* worker's connections */

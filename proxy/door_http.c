@@ -517,4 +517,4 @@ static void door_input(struct conn *c)
 		;
 }
 
-const struct conn_door door_http = { "http", door_open, door_look, door_input, door_closed };
+const struct conn_door door_http = { "http", door_open, door_look, door_input, NULL, door_closed };

@@ -131,6 +131,19 @@ static void refuse(struct conn *c, enum conn_outcome why, enum err code, const c
 	conn_finish(c, why, true);
 }
 
+/* What has not been answered by now was not carried out, and this tells the client so. */
+static bool door_farewell(struct conn *c)
+{
+	struct fault f = { .arena = NULL };
+	const struct msgpack *m = c->door_state;
+
+	if (m->greeted) {
+		fault_set(&f, MSG_FRAME_FAREWELL);
+		frame_put_error(conn_output(c), 0, &f);
+	}
+	return m->greeted;
+}
+
 /* ---- frames that are not requests ---- */
 
 static void greet(struct conn *c, const struct frame *fr)
@@ -314,4 +327,4 @@ static void door_input(struct conn *c)
 	}
 }
 
-const struct conn_door door_msgpack = { "msgpack", door_open, door_look, door_input, door_closed };
+const struct conn_door door_msgpack = { "msgpack", door_open, door_look, door_input, door_farewell, door_closed };

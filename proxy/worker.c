@@ -168,6 +168,12 @@ void worker_return_buf(struct worker *w, struct buf *b)
 
 /* ---- mail ---- */
 
+static void leave_if_drained(struct worker *w)
+{
+	if (w->draining && w->conns == NULL)
+		event_base_loopbreak(w->base);
+}
+
 static void on_mail(evutil_socket_t fd, short what, void *arg)
 {
 	struct worker *w = arg;
@@ -177,6 +183,7 @@ static void on_mail(evutil_socket_t fd, short what, void *arg)
 	worker_begin(w);
 	metrics_count(w->metrics, METRIC_MAILS, mailbox_deliver(&w->mailbox));
 	worker_settle(w);
+	leave_if_drained(w);
 }
 
 struct gift {
@@ -249,8 +256,6 @@ static void check_all(struct worker *w)
 		next = c->next;
 		conn_check(c, w->now_ns);
 	}
-	if (w->draining && w->conns == NULL)
-		event_base_loopbreak(w->base);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
@@ -262,6 +267,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	worker_begin(w);
 	check_all(w);
 	worker_settle(w);
+	leave_if_drained(w);
 }
 
 /* Deadlines were answered: send the answers. */

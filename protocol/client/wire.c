@@ -108,6 +108,7 @@ enum err wire_connect(struct wire *w, const struct sockaddr *to, socklen_t len, 
 	w->in_need = FRAME_HEADER;
 	w->sent = 0;
 	w->peer_max = FRAME_MAX;
+	w->farewell = false;
 	w->state = WIRE_CONNECTING;
 	frame_put_hello(&w->out, &h);
 	return w->out.failed ? fault_set(f, ERR_NO_MEMORY, "out of memory") : ERR_OK;
@@ -127,7 +128,7 @@ void wire_close(struct wire *w)
 	w->slots = w->taken = 0;
 	for (uint32_t i = 0; i < slots; i++) {
 		if (slot[i] != NULL) {
-			slot[i]->unsent = slot[i]->at >= w->sent;
+			slot[i]->unsent = w->farewell || slot[i]->at >= w->sent;
 			slot[i]->done(slot[i], NULL);
 		}
 	}
@@ -241,8 +242,12 @@ static enum err take(struct wire *w, const struct frame *fr, struct fault *f)
 		return greeted(w, fr, f);
 	switch ((enum frame_kind)fr->kind) {
 	case FRAME_ERROR:
-		if (fr->id == 0)
-			return frame_read_error(fr, f) ? f->code : fault_set(f, MSG_FRAME_BAD);
+		if (fr->id == 0) {
+			if (!frame_read_error(fr, f))
+				fault_set(f, MSG_FRAME_BAD);
+			w->farewell = f->code == ERR_UNAVAILABLE;
+			return f->code;
+		}
 		/* fall through */
 	case FRAME_ANSWER:
 	case FRAME_PONG:

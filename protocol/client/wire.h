@@ -9,7 +9,8 @@
  * W1. Every exchange that was sent ends once: with its answer, or with NULL when the connection ends, unless it was
  *     dropped before.
  * W2. An answer without an exchange (dropped, or never asked for) is ignored.
- * W3. If none of an exchange's bytes had been sent when the connection ended, it is marked: unsent.
+ * W3. An exchange that the server cannot have carried out when the connection ended is marked: unsent. None of its bytes had
+ *     been sent, or the server said that it shuts down and has carried out only what it answered.
  *
  * Threads: one at a time. Ownership: exchanges are the owner's, and must live until they end. */
 #ifndef DYNAX_CLIENT_WIRE_H
@@ -41,6 +42,7 @@ struct wire {
 	struct exchange **slot;    /* by id, modulo slots (a power of two); at most half are taken */
 	uint32_t slots, taken, next_id;
 	uint32_t peer_max;         /* longest frame that the server takes */
+	bool farewell;             /* the server shuts down, and has not carried out what it has not answered */
 };
 
 void wire_init(struct wire *w);

@@ -12,6 +12,7 @@ import unittest
 
 from daemon import BINARY, ROOT, Daemon, DataDirectory
 from test_http_wire import TABLE, Wire, request
+from test_msgpack_wire import ANSWER, ERROR, PUT_ITEM, REQUEST, Frames, frame, text
 
 FREE = ("--http", "127.0.0.1:0", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 
@@ -107,6 +108,37 @@ class Signals(unittest.TestCase):
             self.assertEqual(d.stderr().splitlines()[-1].split()[1:], ["info:", "stopped"])
             for s in silent:
                 s.close()
+
+    def test_msgpack_clients_are_told_what_was_carried_out(self):
+        """Pipelined writes until the connection ends: each that was answered, and no other, is there after the restart."""
+        with DataDirectory() as data:
+            with Daemon(data=data) as d:
+                with Wire(d.http) as w:
+                    w.send(request("CreateTable", TABLE)).answer()
+                with Frames(d.msgpack) as quiet, Frames(d.msgpack) as busy:
+                    answered, last, sent = set(), None, 0
+                    while last is None:
+                        burst = range(sent, sent + 20)
+                        sent += 20
+                        busy.send(b"".join(frame(REQUEST, PUT_ITEM, n + 1, b"\x82\x05\x81" + text("p") + text("k%d" % n)
+                                                 + b"\x0a" + text(TABLE["TableName"])) for n in burst))
+                        if sent == 200:
+                            d.process.send_signal(signal.SIGTERM)
+                        for _ in burst:
+                            kind, code, number, body = busy.next()
+                            if number == 0:
+                                last = (kind, code)
+                                break
+                            self.assertEqual(kind, ANSWER, body)
+                            answered.add("k%d" % (number - 1))
+                    self.assertEqual(last, (ERROR, 21))
+                    self.assertTrue(busy.at_end())
+                    self.assertEqual(quiet.next()[:3], (ERROR, 21, 0))
+                    self.assertTrue(quiet.at_end())
+                self.assertEqual(d.process.wait(timeout=10), 0)
+            with Daemon(data=data) as d:
+                found = d.client().scan(TableName=TABLE["TableName"])["Items"]
+                self.assertEqual({i["p"]["S"] for i in found}, answered)
 
     def test_standard_descriptors_may_be_closed(self):
         with DataDirectory() as data, subprocess.Popen(["sh", "-c", 'exec "$0" "$@" <&- 2>&-', BINARY, "--data", data, *FREE],

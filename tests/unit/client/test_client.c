@@ -251,6 +251,25 @@ Test(client, a_write_of_unknown_outcome_is_not_sent_again)
 	cr_assert_eq(fake.requests, 1u);
 }
 
+/* The first connection's server shuts down, without having carried out its request. */
+static bool first_takes_leave(struct fake_conn *c, const struct frame *fr)
+{
+	struct fault f = { .code = ERR_UNAVAILABLE, .text = "bye" };
+
+	if (c->number != 1)
+		return fake_serve_all(c, fr);
+	frame_put_error(&c->out, 0, &f);
+	return false;
+}
+
+Test(client, a_write_that_a_server_on_its_way_out_has_not_taken_is_sent_again)
+{
+	fake.serve = first_takes_leave;
+	start(NULL);
+	expect(dynax_put_item(db, "t", key), DYNAX_OK);
+	cr_assert_eq(fake.requests, 2u);
+}
+
 Test(client, a_write_is_sent_again_if_that_is_allowed)
 {
 	struct dynax_request *req = dynax_request_new("PutItem", "t");
