@@ -47,14 +47,16 @@ static enum err read_get(struct transact_get *t, struct slice bytes)
 	struct call *c = t->call;
 	struct get_part *p = &t->part[t->n];
 	struct record item, get;
-	enum err rc;
+	enum err rc = ERR_OK;
 
 	if (!record_open(&item, &shape_TransactGetItem, bytes) ||
 	    !record_open(&get, &shape_Get, item.m[TransactGetItem_Get]))
 		return fault_set(&c->fault, MSG_RECORD_BAD, "TransactGetItems");
 	p->table_name = record_str(&get, Get_TableName);
 	t->key[t->n].key = get.m[Get_Key];
-	rc = read_plan_bind(&p->plan, c->worker, &get, &ids, &c->arena, &c->fault);
+	/* Names without an expression are no fault here, unlike in GetItem. */
+	if (record_has(&get, Get_ProjectionExpression))
+		rc = read_plan_bind(&p->plan, c->worker, &get, &ids, &c->arena, &c->fault);
 	if (rc == ERR_OK)
 		t->n++;
 	return rc;

@@ -58,24 +58,13 @@ static enum err open_action(struct slice bytes, const struct action **a, struct 
 	return *a != NULL && record_open(r, (*a)->shape, item.m[(*a)->member]) ? ERR_OK : fault_set(f, MSG_ONE_ACTION);
 }
 
-/* Names and values without an expression. */
-static enum err check_params(const struct record *r, const struct action *a, struct fault *f)
-{
-	const uint32_t expressions[] = { a->params.condition, a->params.update, PARAMS_END };
-	const struct params p = { .expression = expressions, .with_values = expressions,
-		.legacy = (const uint32_t[]){ PARAMS_END }, .names = a->params.names, .values = a->params.values };
-
-	return params_check(r, &p, f);
-}
-
+/* Names and values without an expression are no fault here, unlike in PutItem and DeleteItem: nothing looks at them. */
 static enum err read_action(struct store_reader *r, struct store_write *w, struct slice bytes, struct item_op *op, size_t *total)
 {
 	const struct action *a;
 	struct record rec;
 	enum err rc = open_action(bytes, &a, &rec, &w->fault);
 
-	if (rc == ERR_OK)
-		rc = check_params(&rec, a, &w->fault);
 	if (rc != ERR_OK)
 		return rc;
 	op->kind = a->kind;

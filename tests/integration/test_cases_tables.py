@@ -84,6 +84,23 @@ def test_reasons_in_order(db):
     assert db("Scan", TableName=table)["Items"] == [item(pk="b", v=1)]
 
 
+def test_placeholders_without_an_expression_in_transactions(db):
+    """Refused in single requests, not looked at in transactions; with an expression they must be used there too."""
+    table = db.create("S")
+    names, idle = {"ExpressionAttributeNames": {"#a": "a"}}, {"ExpressionAttributeValues": values(v=1)}
+    db.put(table, pk="old")
+    db.invalid("ExpressionAttributeNames can only be specified when using expressions", "PutItem", TableName=table,
+               Item=item(pk="x"), **names)
+    db("TransactWriteItems", TransactItems=[{"Put": {"TableName": table, "Item": item(pk="new"), **names, **idle}},
+                                            {"Delete": {"TableName": table, "Key": item(pk="old"), **names, **idle}}])
+    key = {"TableName": table, "Key": item(pk="new")}
+    assert db("TransactGetItems", TransactItems=[{"Get": {**key, **names}}])["Responses"] == [{"Item": item(pk="new")}]
+    unused = "unused in expressions: keys: {#a}"
+    db.invalid(unused, "TransactGetItems", TransactItems=[{"Get": {**key, "ProjectionExpression": "b", **names}}])
+    db.invalid(unused, "TransactWriteItems",
+               TransactItems=[{"Delete": {**key, "ConditionExpression": "attribute_exists(pk)", **names}}])
+
+
 def test_what_is_wrong_with_keys_in_transactions(db):
     """Of a wrong type: the reason of its action, and of no later one. Empty: the request is refused, wherever it is."""
     table = indexed(db)
