@@ -30,7 +30,7 @@ LDFLAGS  += -pthread $(if $(SAN),-fsanitize=$(SAN))
 
 PROTOCOL_LIBS := -lyajl -lmbedcrypto -lz -lm
 STORE_LIBS    := -llmdb -lxxhash
-PROXY_LIBS    := -levent -levent_pthreads -lhttp_parser -ldeflate
+PROXY_LIBS    := -levent -levent_pthreads -lhttp_parser -ldeflate -luring
 CLIENT_LIBS   := -levent_core
 
 src = $(wildcard $(1)/*.c)

@@ -1,7 +1,7 @@
 # What dynax needs from Debian. `make deps` and `make deps-test` install what is missing, as root or through sudo.
 
 PACKAGES := gcc libc6-dev make pkg-config libevent-dev liblmdb-dev libmsgpack-dev libmbedtls-dev libhttp-parser-dev libyajl-dev \
-	libxxhash-dev zlib1g-dev libdeflate-dev
+	libxxhash-dev zlib1g-dev libdeflate-dev liburing-dev
 TEST_PACKAGES := $(PACKAGES) libcriterion-dev libgmp-dev clang libclang-rt-14-dev python3 python3-boto3 python3-pytest \
 	awscli curl
 

@@ -44,6 +44,7 @@ struct config {
 	unsigned max_connections;      /* 0 = what descriptors allow */
 	unsigned reader_threads;
 	unsigned hand_over;            /* enum hand_over */
+	bool io_uring;
 	uint64_t overlay, map_max;
 	uint64_t ttl_interval;         /* ms */
 	uint64_t table_delay;          /* ms */

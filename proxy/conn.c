@@ -213,12 +213,23 @@ void conn_flush(struct conn *c)
 		conn_close(c, CONN_NO_MEMORY); /* an answer is lost, so the stream is */
 		return;
 	}
-	if (want > 0) {
+	if (want > 0)
 		n = c->io->write(c, c->out.p + c->sent, want);
-		if (n < 0 && errno != EAGAIN && errno != EINTR) {
-			conn_close(c, CONN_RESET);
-			return;
-		}
+	conn_flushed(c, n < 0 ? -errno : n);
+}
+
+struct slice conn_unsent(const struct conn *c)
+{
+	if (!conn_is_alive(c) || c->out.failed || !c->io->plain)
+		return slice_of(NULL, 0);
+	return slice_of(c->out.p + c->sent, c->out.n - c->sent);
+}
+
+void conn_flushed(struct conn *c, ssize_t n)
+{
+	if (n < 0 && n != -EAGAIN && n != -EINTR) {
+		conn_close(c, CONN_RESET);
+		return;
 	}
 	if (n > 0) {
 		metrics_count(c->worker->metrics, METRIC_BYTES_OUT, (uint64_t)n);

@@ -132,6 +132,10 @@ void conn_call_end(struct conn *c);
 
 /* ---- for the worker ---- */
 void conn_flush(struct conn *c);
+/* What it would write, if that may be written to the socket by others; else empty. Who does tells conn_flushed: n bytes, or a
+ * negative errno. */
+struct slice conn_unsent(const struct conn *c);
+void conn_flushed(struct conn *c, ssize_t n);
 /* input(), for what was read. */
 void conn_serve(struct conn *c);
 /* input() again, for what was left over. */

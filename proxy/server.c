@@ -93,6 +93,7 @@ static bool make_caches(struct server *s, struct config_error *e)
 
 	s->shared.epochs = epochs_new(0);
 	s->shared.flights = flights_new();
+	s->shared.io_uring = s->config.io_uring;
 	s->shared.offload = offload_new("offload", OFFLOAD_THREADS);
 	if (s->shared.epochs == NULL || s->shared.flights == NULL || s->shared.offload == NULL)
 		return fail(e, "out of memory");

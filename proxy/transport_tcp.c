@@ -35,4 +35,4 @@ static void tcp_close(struct conn *c)
 	close(c->fd);
 }
 
-const struct transport transport_tcp = { tcp_read, tcp_write, tcp_buffered, tcp_shut, tcp_close };
+const struct transport transport_tcp = { tcp_read, tcp_write, tcp_buffered, tcp_shut, tcp_close, true };

@@ -16,6 +16,7 @@
 #include "proxy/call.h"
 #include "proxy/conn.h"
 #include "proxy/fast_get.h"
+#include "proxy/ring.h"
 
 enum { EXPR_CACHE_ENTRIES = 1024 };
 
@@ -37,15 +38,58 @@ uint64_t clock_ns(void)
 
 /* ---- the end of an event (W2) ---- */
 
+static struct conn *take_dirty(struct worker *w)
+{
+	struct conn *c = w->dirty;
+
+	w->dirty = c->next_dirty;
+	c->dirty = false;
+	return c;
+}
+
+static void flush_next(struct worker *w)
+{
+	struct conn *c = take_dirty(w);
+
+	conn_flush(c);
+	conn_unref(c);
+}
+
+/* As flush_next, for several with one system call. */
+static void flush_together(struct worker *w)
+{
+	struct ring_write write[RING_WRITES];
+	struct conn *conn[RING_WRITES];
+	unsigned n = 0;
+
+	while (w->dirty != NULL && n < RING_WRITES) {
+		struct slice unsent = conn_unsent(w->dirty);
+
+		if (unsent.n == 0) {
+			flush_next(w);
+			continue;
+		}
+		conn[n] = take_dirty(w);
+		write[n] = (struct ring_write){ .fd = conn[n]->fd, .p = unsent.p, .n = unsent.n };
+		n++;
+	}
+	bool written = n == 0 || ring_write(w->ring, write, n);
+
+	for (unsigned i = 0; i < n; i++) {
+		conn_flushed(conn[i], written ? write[i].done : -EIO);
+		conn_unref(conn[i]);
+	}
+	if (!written)
+		ring_free(&w->ring);
+}
+
 static void flush_all(struct worker *w)
 {
 	while (w->dirty != NULL) {
-		struct conn *c = w->dirty;
-
-		w->dirty = c->next_dirty;
-		c->dirty = false;
-		conn_flush(c);
-		conn_unref(c);
+		if (w->ring != NULL && w->dirty->next_dirty != NULL)
+			flush_together(w);
+		else
+			flush_next(w);
 	}
 }
 
@@ -68,9 +112,13 @@ static void serve_gathered(struct worker *w)
 		struct conn *c = w->gathered[i];
 
 		/* A slice of its own for each; the last call's end is clock enough. */
-		w->slice_ns = w->last_ns > w->now_ns ? w->last_ns : w->now_ns;
+		uint64_t last = w->last_ns;
+
+		w->slice_ns = last > w->now_ns ? last : w->now_ns;
 		conn_serve(c);
-		flush_all(w);
+		/* Hits take no time: theirs are written together. */
+		if (w->ring == NULL || w->last_ns != last)
+			flush_all(w);
 		conn_unref(c);
 	}
 	w->gathers = 0;
@@ -346,6 +394,7 @@ struct worker *worker_new(const struct shared *s, const struct limits *l, unsign
 	w->now_ns = clock_ns();
 	w->metrics = metrics_new();
 	w->json = json_reader_new();
+	w->ring = s->io_uring ? ring_new() : NULL;
 	w->exprs = expr_cache_new(EXPR_CACHE_ENTRIES);
 	if (getrandom(w->seed, sizeof(w->seed), 0) != sizeof(w->seed))
 		w->seed[0] = w->now_ns | 1;
@@ -434,6 +483,7 @@ void worker_free(struct worker **wp)
 	free_event(w->tick_event);
 	free_event(w->resume_event);
 	free_event(w->serve_event);
+	ring_free(&w->ring);
 	free(w->look);
 	free(w->http_memo);
 	if (w->base != NULL)

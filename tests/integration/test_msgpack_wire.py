@@ -217,8 +217,8 @@ class MsgpackWire(unittest.TestCase):
 
 
 class MsgpackHandOver(MsgpackWire):
-    """The same with every read on the reader threads."""
-    OPTIONS = ("--hand-over", "always")
+    """The same with every read on the reader threads, and each answer written by itself."""
+    OPTIONS = ("--hand-over", "always", "--io-uring", "off")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,58 @@
+/* ring - see ring.h. */
+#include "proxy/ring.h"
+
+#include <errno.h>
+#include <liburing.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+struct ring {
+	struct io_uring uring;
+};
+
+struct ring *ring_new(void)
+{
+	struct ring *r = malloc(sizeof(*r));
+
+	if (r == NULL)
+		return NULL;
+	if (io_uring_queue_init(RING_WRITES, &r->uring, 0) == 0)
+		return r;
+	free(r);
+	return NULL;
+}
+
+void ring_free(struct ring **r)
+{
+	if (*r == NULL)
+		return;
+	io_uring_queue_exit(&(*r)->uring);
+	free(*r);
+	*r = NULL;
+}
+
+bool ring_write(struct ring *r, struct ring_write *w, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct io_uring_sqe *sqe = io_uring_get_sqe(&r->uring);
+
+		io_uring_prep_send(sqe, w[i].fd, w[i].p, w[i].n, MSG_NOSIGNAL | MSG_DONTWAIT);
+		io_uring_sqe_set_data(sqe, &w[i]);
+	}
+	int rc = io_uring_submit_and_wait(&r->uring, n);
+
+	/* Sends that do not wait are done by now; a signal may have cut the call short. */
+	for (unsigned i = 0; i < n && (rc >= 0 || rc == -EINTR);) {
+		struct io_uring_cqe *cqe;
+
+		rc = io_uring_wait_cqe(&r->uring, &cqe);
+		if (rc != 0)
+			continue;
+		struct ring_write *done = io_uring_cqe_get_data(cqe);
+
+		done->done = cqe->res;
+		io_uring_cqe_seen(&r->uring, cqe);
+		i++;
+	}
+	return rc >= 0;
+}
