@@ -6,21 +6,23 @@
  *                      |   |   |             |   |             |   |
  *    list     head ->  a-> c-> e-> ......... g-> k-> ......... p-> t
  *
- * X1. The list is the truth and the index a hint. It names nodes that are in the list, and what it answers is compared with the
- *     whole key: a reader may see a block in the midst of a change, and then starts too far left, or searches again.
- *     So blocks are changed in place: nothing is copied, and no reader's place is lost.
- * X2. A block has the keys from its lowest node on (`low`, for good) up to the next block's. To the writer, and to readers while
- *     he rests, the index is exact: every node is in a leaf, in order.
- * X3. All keys between two neighbours begin as both do. A block's heads are the four bytes behind that: nearly always they
- *     tell its keys apart, wherever those differ, and no node is touched to search it. Where they do not, whole keys do.
+ * X1. The list is the truth and the index a hint. It names nodes that are in the list, and what it answers has been compared
+ *     with the whole key: from whichever node before a key, the list leads there, and misses nothing on the way (T2). So a
+ *     reader may see a block in the midst of a change, for he starts too far left then, or searches again; and blocks are
+ *     changed in place: nothing is copied, and no reader's place is lost.
+ * X2. A block has the keys from its lowest node on (`low`, for good) up to the next block's. To the writer, and to readers
+ *     while he rests, the index is exact: every node is in a leaf, in order.
+ * X3. All keys of a block begin with what its lowest one and the next block's have in common. Its heads are the four bytes
+ *     behind that: nearly always they tell its keys apart, wherever those differ, and it is searched without a look at any
+ *     node. Where heads are equal, whole keys decide.
  * X4. A full block is split on the way down, so that its parent has room for the new one. Whatever allocation fails, the index
  *     stays as X2 says.
  *
  * Source: readers that bear with half-shifted blocks: Hwang et al., "Endurable Transient Inconsistency in Byte-Addressable
- * Persistent B+-Tree", FAST 2018. Fences, common prefixes and heads: Graefe, "Modern B-Tree Techniques", 2011; LeanStore's nodes
- * have heads of four bytes too. Blocks of four cache lines, fetched together: Masstree, EuroSys 2012. Its permutation words, and
- * blocks that are replaced and not changed, cost memory that cannot be used again as long as readers may stand anywhere: 32 bytes
- * a key with an arena.
+ * Persistent B+-Tree", FAST 2018. Fences, common prefixes and heads: Graefe, "Modern B-Tree Techniques", 2011; LeanStore's
+ * nodes have heads of four bytes too. Blocks of four cache lines, fetched together: Masstree, EuroSys 2012. Its permutation
+ * words, and blocks that are replaced and not changed, cost memory that cannot be used again as long as readers may stand
+ * anywhere: 32 bytes a key with an arena.
  *
  * Threads: one writer; any number of readers, without locks. */
 #ifndef DYNAX_STORE_ENGINE_MEMINDEX_H

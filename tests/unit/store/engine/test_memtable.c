@@ -1,4 +1,4 @@
-/* test_memtable - random keys, sets, deletions and undoing against a plain model; and the index looked through (memindex_sane). */
+/* test_memtable - random keys, sets, deletions and undoing against a plain model; and the index looked through. */
 #include <criterion/criterion.h>
 
 #include "store/engine/memtable.h"
