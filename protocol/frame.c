@@ -71,8 +71,13 @@ void frame_set_deadline(struct buf *b, size_t at, uint32_t ms)
 
 void frame_end(struct buf *b, size_t at)
 {
+	frame_end_before(b, at, 0);
+}
+
+void frame_end_before(struct buf *b, size_t at, size_t more)
+{
 	if (!b->failed)
-		set_u32(b->p + at + AT_LENGTH, (uint32_t)(b->n - at - LENGTH_BYTES));
+		set_u32(b->p + at + AT_LENGTH, (uint32_t)(b->n + more - at - LENGTH_BYTES));
 }
 
 void frame_put_error(struct buf *b, uint32_t id, const struct fault *f)

@@ -53,6 +53,8 @@ enum frame_status frame_next(struct slice *in, size_t max, struct frame *out, si
 /* Begin a frame on b and return where it began; after its body was appended, frame_end sets the length. */
 size_t frame_begin(struct buf *b, enum frame_kind kind, uint8_t code, uint32_t id);
 void frame_end(struct buf *b, size_t at);
+/* The same if so many bytes of its body are not on b, but will be sent after it. */
+void frame_end_before(struct buf *b, size_t at, size_t more);
 /* Of a request frame that was begun at `at`: milliseconds from its arrival, 0 = none. */
 void frame_set_deadline(struct buf *b, size_t at, uint32_t ms);
 

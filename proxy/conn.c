@@ -84,6 +84,7 @@ void conn_close(struct conn *c, enum conn_outcome why)
 	c->fd = -1;
 	worker_return_buf(w, &c->in);
 	worker_return_buf(w, &c->out);
+	buf_release(&c->behind);
 	c->taken = c->sent = 0;
 	c->door->closed(c);
 	if (c->prev != NULL)
@@ -152,7 +153,29 @@ struct buf *conn_output(struct conn *c)
 	if (c->out.p == NULL)
 		c->out = worker_borrow_buf(c->worker);
 	mark_dirty(c);
-	return &c->out;
+	return c->behind.n != 0 ? &c->behind : &c->out;
+}
+
+void conn_output_take(struct conn *c, struct buf *b)
+{
+	struct buf *out = conn_output(c);
+
+	out->failed |= b->failed;
+	if (b->n <= CONN_WRITE || out == &c->behind) {
+		buf_put_slice(out, buf_slice(b));
+	} else {
+		c->behind = *b;
+		buf_init(b);
+	}
+}
+
+/* All of `out` is sent: what stands behind it is next. */
+static void next_output(struct conn *c)
+{
+	c->sent = 0;
+	worker_return_buf(c->worker, &c->out);
+	c->out = c->behind;
+	buf_init(&c->behind);
 }
 
 static void want_resume(struct conn *c)
@@ -183,7 +206,7 @@ static void output_blocked(struct conn *c, size_t n)
 		c->blocked_ns = c->worker->now_ns;
 		c->blocked_bytes = 0;
 	}
-	if (c->sent >= CONN_READ && c->sent >= c->out.n / 2) {
+	if (c->sent >= CONN_READ && c->sent >= c->out.n / 2 && c->out.n - c->sent <= CONN_WRITE) {
 		memmove(c->out.p, c->out.p + c->sent, c->out.n - c->sent);
 		c->out.n -= c->sent;
 		c->sent = 0;
@@ -195,34 +218,42 @@ static void output_drained(struct conn *c)
 {
 	c->blocked_ns = 0;
 	c->blocked_bytes = 0;
-	c->sent = 0;
-	worker_return_buf(c->worker, &c->out);
+	next_output(c);
 	set_writing(c, false);
 	if (c->state == CONN_STATE_FINISHING && c->calls == 0)
 		conn_finished(c);
 }
 
+/* What is written next (C2). */
+static struct slice next_write(const struct conn *c)
+{
+	size_t left = c->out.n - c->sent;
+
+	return slice_of(c->out.p + c->sent, left < CONN_WRITE ? left : CONN_WRITE);
+}
+
 void conn_flush(struct conn *c)
 {
-	size_t want = c->out.n - c->sent;
 	ssize_t n = 0;
 
 	if (!conn_is_alive(c))
 		return;
-	if (c->out.failed) {
+	if (c->out.failed || c->behind.failed) {
 		conn_close(c, CONN_NO_MEMORY); /* an answer is lost, so the stream is */
 		return;
 	}
-	if (want > 0)
-		n = c->io->write(c, c->out.p + c->sent, want);
+	struct slice next = next_write(c);
+
+	if (next.n > 0)
+		n = c->io->write(c, next.p, next.n);
 	conn_flushed(c, n < 0 ? -errno : n);
 }
 
 struct slice conn_unsent(const struct conn *c)
 {
-	if (!conn_is_alive(c) || c->out.failed || !c->io->plain)
+	if (!conn_is_alive(c) || c->out.failed || c->behind.failed || !c->io->plain)
 		return slice_of(NULL, 0);
-	return slice_of(c->out.p + c->sent, c->out.n - c->sent);
+	return next_write(c);
 }
 
 void conn_flushed(struct conn *c, ssize_t n)
@@ -235,6 +266,8 @@ void conn_flushed(struct conn *c, ssize_t n)
 		metrics_count(c->worker->metrics, METRIC_BYTES_OUT, (uint64_t)n);
 		c->sent += (size_t)n;
 	}
+	if (c->sent == c->out.n && c->behind.n != 0)
+		next_output(c);
 	if (c->sent < c->out.n)
 		output_blocked(c, n > 0 ? (size_t)n : 0);
 	else
@@ -454,7 +487,7 @@ static bool overdue(uint64_t since, uint64_t now, uint64_t limit_ms)
  * quiet, too. */
 static bool is_quiet(const struct conn *c)
 {
-	return (c->due == DUE_NOTHING || c->in.n == 0) && c->calls == 0 && c->out.n == 0;
+	return (c->due == DUE_NOTHING || c->in.n == 0) && c->calls == 0 && c->out.n == 0 && c->behind.n == 0;
 }
 
 void conn_check(struct conn *c, uint64_t now)
@@ -497,6 +530,7 @@ struct conn *conn_new(struct worker *w, int fd, const struct conn_door *door)
 	c->due_ns = w->now_ns;
 	buf_init(&c->in);
 	buf_init(&c->out);
+	buf_init(&c->behind);
 	event_assign(&c->read_event, w->base, fd, EV_READ | EV_PERSIST, on_readable, c);
 	event_assign(&c->write_event, w->base, fd, EV_WRITE | EV_PERSIST, on_writable, c);
 	c->next = w->conns;

@@ -9,7 +9,8 @@
  *       +---- error, deadline -------+---- error, peer is done, deadline ---------+--> CLOSED (conn_close)
  *
  * C1. Plain read() and write() from libevent's EV_READ|EV_PERSIST: a bufferevent costs 1.7 to 5 times as much here.
- * C2. Fair: one read of at most CONN_READ bytes for each wake-up, and no new request after WORKER_SLICE_NS.
+ * C2. Fair: one read of at most CONN_READ bytes for each wake-up, a write of at most CONN_WRITE, and no new request after
+ *     WORKER_SLICE_NS. What is longer than CONN_WRITE is neither copied nor moved on the worker.
  * C3. Bounded: a door takes no request while conn_may_take() says no: the peer leaves its answers unread (CONN_OUT_HIGH), or
  *     has too many requests in flight. Reading stops until that has eased off.
  * C4. An idle connection holds no buffer: they are borrowed from the worker while bytes are pending.
@@ -31,6 +32,7 @@ enum {
 	CONN_READ = 64 * 1024,            /* read at most, each wake-up */
 	CONN_OUT_HIGH = 1024 * 1024,      /* unsent answers: above this no further request is taken */
 	CONN_OUT_LOW = 256 * 1024,        /* ... until below this */
+	CONN_WRITE = 256 * 1024,          /* written at most, each turn: to copy megabytes into the kernel takes its time */
 	CONN_CALLS_MAX = 1024,            /* requests in flight, each connection */
 	CONN_BODY_RATE = 64,              /* bytes a millisecond that a body must reach beyond its deadline's base */
 	CONN_WRITE_STEP = 64 * 1024,      /* a reader that takes so much in time is slow, but alive */
@@ -74,6 +76,7 @@ struct conn {
 	size_t due_bytes;                 /* received since */
 	enum conn_outcome outcome;        /* what will be counted once closed */
 	struct buf in, out;               /* without memory while empty (C4) */
+	struct buf behind;                /* what is to be sent after `out`: a long answer, and all that has come since */
 	size_t taken;                     /* of in: consumed by the door */
 	size_t sent;                      /* of out: written */
 	size_t held;                      /* bytes of finished answers that wait for their turn */
@@ -111,9 +114,11 @@ static inline void conn_take(struct conn *c, size_t n)
 bool conn_may_take(struct conn *c);
 /* Where answers are appended; written when the event ends. */
 struct buf *conn_output(struct conn *c);
+/* Append what is in b; if it is long, its memory is taken over and b left empty. */
+void conn_output_take(struct conn *c, struct buf *b);
 static inline size_t conn_backlog(const struct conn *c)
 {
-	return c->out.n - c->sent + c->held;
+	return c->out.n - c->sent + c->behind.n + c->held;
 }
 /* Which deadline runs from now on; a repeated call does not restart it. */
 void conn_expect(struct conn *c, enum conn_due due);

@@ -95,8 +95,8 @@ static void write_ready(struct conn *c)
 		h->first = a->next;
 		if (h->first == NULL)
 			h->last = &h->first;
-		c->held -= k->out.n;
-		http_answer_write(k, a, conn_output(c));
+		c->held -= a->held;
+		http_answer_write(k, a);
 		drop(k);
 	}
 	say_continue(c, h);
@@ -132,7 +132,8 @@ static void door_finish(struct call *k)
 		call_drop(k);
 		return;
 	}
-	c->held += k->out.n;
+	a->held = k->out.n;
+	c->held += a->held;
 	if (k->fault.code == ERR_OK && k->out.n >= HTTP_OFFLOAD_MIN && a->status == 0) {
 		a->call = k;
 		a->job = (struct offload_job){ .mail.deliver = deliver_made, .to = &c->worker->mailbox, .run = make };

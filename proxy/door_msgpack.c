@@ -98,8 +98,8 @@ static void put_answer(struct conn *c, struct call *k)
 		return;
 	}
 	at = frame_begin(out, FRAME_ANSWER, (uint8_t)k->cache, k->id);
-	buf_put_slice(out, buf_slice(&k->out));
-	frame_end(out, at);
+	frame_end_before(out, at, k->out.n);
+	conn_output_take(c, &k->out);
 }
 
 static void door_finish(struct call *k)

@@ -5,6 +5,7 @@
 #include <libdeflate.h>
 
 #include "protocol/json.h"
+#include "proxy/conn.h"
 #include "proxy/worker.h"
 
 #define PUT(b, literal) buf_put(b, literal, sizeof(literal) - 1)
@@ -145,6 +146,7 @@ void http_answer_make(struct call *c, struct http_answer *a)
 	buf_init(&a->body);
 	buf_init(&coded);
 	(void)put_body(c, a, &a->body); /* a long answer is a success */
+	buf_release(&c->out);           /* here, since that takes its time as well */
 	if (a->coding != CODING_NONE && coding_encode(a->coding, buf_slice(&a->body), &coded)) {
 		buf_release(&a->body);
 		a->body = coded;
@@ -163,15 +165,11 @@ void http_answer_release(struct http_answer *a)
 	a->made = false;
 }
 
-static void write_made(struct call *c, const struct http_answer *a, struct buf *out)
+static void write_made(struct call *c, struct http_answer *a)
 {
-	if (a->body.failed) {
-		out->failed = true;
-		return;
-	}
-	put_head(c->worker, a, 200, c->cache, a->body_coding, buf_slice(&a->body), a->crc, out);
+	put_head(c->worker, a, 200, c->cache, a->body_coding, buf_slice(&a->body), a->crc, conn_output(c->conn));
 	if (!a->head_only)
-		buf_put_slice(out, buf_slice(&a->body));
+		conn_output_take(c->conn, &a->body);
 }
 
 /* Head and body, in the coding that was asked for. */
@@ -197,18 +195,18 @@ static void put_answer(struct worker *w, const struct http_answer *a, int status
 	buf_release(&coded);
 }
 
-void http_answer_write(struct call *c, const struct http_answer *a, struct buf *out)
+void http_answer_write(struct call *c, struct http_answer *a)
 {
 	struct buf body;
 	int status;
 
 	if (a->made) {
-		write_made(c, a, out);
+		write_made(c, a);
 		return;
 	}
 	body = worker_borrow_buf(c->worker);
 	status = put_body(c, a, &body);
-	put_answer(c->worker, a, status, c->cache, &body, out);
+	put_answer(c->worker, a, status, c->cache, &body, conn_output(c->conn));
 	worker_return_buf(c->worker, &body);
 }
 

@@ -28,6 +28,7 @@ struct http_answer {
 	enum coding body_coding;
 	uint32_t crc;
 	bool made;
+	size_t held;                   /* bytes of the record, while it waits (conn.h) */
 	/* its place in the connection's order */
 	bool ready;
 	struct call *next;
@@ -38,12 +39,12 @@ enum { HTTP_CODING_MIN = 4096 };
 
 /* From here on an answer's text is made on another thread: this takes a millisecond. Bytes of the record. */
 enum { HTTP_OFFLOAD_MIN = 512 * 1024 };
-/* On any thread: make the body of c's answer, so that http_answer_write has only to copy it. */
+/* On any thread: make the body of c's answer, so that http_answer_write has only to hand it over. c->out is released. */
 void http_answer_make(struct call *c, struct http_answer *a);
 /* Let go of what it holds beside its arena. */
 void http_answer_release(struct http_answer *a);
-/* Append the whole answer of c, head and body. */
-void http_answer_write(struct call *c, const struct http_answer *a, struct buf *out);
+/* Append the whole answer of c, head and body, to its connection's output. */
+void http_answer_write(struct call *c, struct http_answer *a);
 /* The same for a record of op's that came from the cache without a call. */
 void http_answer_hit(struct worker *w, const struct http_answer *a, enum op op, struct slice record, struct buf *out);
 

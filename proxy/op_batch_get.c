@@ -22,7 +22,7 @@
 #include "proxy/read_plan.h"
 #include "proxy/worker.h"
 
-enum { KEYS_MAX = 100, ANSWER_BYTES_MAX = 16 << 20, PIECE_BYTES = 1 << 20 };
+enum { KEYS_MAX = 100, ANSWER_BYTES_MAX = 16 << 20, PIECE_BYTES = 256 << 10 };
 
 struct batch_table {
 	struct slice name;               /* as the request has it */

@@ -171,6 +171,24 @@ class HttpWire(unittest.TestCase):
                     self.assertEqual(json.loads(body)["Attributes"]["n"]["N"], str(i - 1))
                 self.assertIn(b"UnknownOperation", w.answer()[2])
 
+    def test_long_answers_keep_their_place(self):
+        """Answers of a megabyte, whose memory is handed from thread to thread, among small ones, whole and in order."""
+        for i in range(4):
+            self.put(f"long{i}", v={"S": chr(97 + i) * 300_000})
+        keys = [{"p": {"S": f"long{i}"}} for i in range(4)]
+        batch = request("BatchGetItem", {"RequestItems": {"wire": {"Keys": keys}}})
+        small = request("GetItem", {"TableName": "wire", "Key": {"p": {"S": "no such item"}}})
+        with self.wire() as w:
+            w.send((batch + small + small + batch) * 4)
+            for kind in "lssl" * 4:
+                status, _, body = w.answer()
+                self.assertEqual(status, 200)
+                if kind == "s":
+                    self.assertEqual(body, b"{}")
+                    continue
+                items = json.loads(body)["Responses"]["wire"]
+                self.assertEqual({i["p"]["S"]: i["v"]["S"] for i in items}, {f"long{i}": chr(97 + i) * 300_000 for i in range(4)})
+
     def test_hits_keep_their_place(self):
         """A hit, which is ready at once, is answered no sooner than the writes before it, and however its request is cut."""
         key = {"TableName": "wire", "Key": {"p": {"S": "place"}}}

@@ -146,6 +146,19 @@ class MsgpackWire(unittest.TestCase):
                 f.send(b"".join(frame(REQUEST, GET_ITEM, n, get_item("k%d" % i, consistent=n % 2)) for n, i in wanted.items()))
                 self.expect_items(f, wanted)
 
+    def test_long_answers_among_short_ones(self):
+        """Each whole, whoever waits behind whom."""
+        put = {"TableName": "wire", "Item": {"p": {"S": "long"}, "v": {"S": "x" * 390_000}}}
+        with Daemon("--item-cache", "0", *self.OPTIONS) as d, Wire(d.http) as w, Frames(d.msgpack) as f:
+            w.send(request("CreateTable", TABLE)).answer()
+            self.assertEqual(w.send(request("PutItem", put)).answer()[0], 200)
+            long = b"\x81\x01\x82" + text("p") + text("long") + text("v") + b"\xdb" + struct.pack(">I", 390_000) + b"x" * 390_000
+            f.send(b"".join(frame(REQUEST, GET_ITEM, n, get_item("long" if n % 3 == 0 else "none")) for n in range(40)))
+            for _ in range(40):
+                kind, _, number, body = f.next()
+                self.assertEqual(kind, ANSWER)
+                self.assertEqual(body, long if number % 3 == 0 else b"\x80")
+
     def test_batches_longer_than_a_turn(self):
         n = 3000    # takes a worker longer than it serves one connection at a time
         data = b"".join(frame(REQUEST, GET_ITEM, i, get_item("k1", table="nosuch")) for i in range(n))
