@@ -110,10 +110,9 @@ static void serve_gathered(struct worker *w)
 		return;
 	for (unsigned i = 0; i < w->gathers; i++) {
 		struct conn *c = w->gathered[i];
-
-		/* A slice of its own for each; the last call's end is clock enough. */
 		uint64_t last = w->last_ns;
 
+		/* A slice of its own for each; the last call's end is clock enough. */
 		w->slice_ns = last > w->now_ns ? last : w->now_ns;
 		conn_serve(c);
 		/* Hits take no time: theirs are written together. */
