@@ -58,7 +58,7 @@ include mk/install.mk
 # Serve from ./dynax-data until Ctrl-C.
 run: deps
 	+@$(MAKE) --no-print-directory -j$(CORES) all
-	$(B)/dynaxd --data dynax-data
+	$(B)/dynaxd --data ./dynax-data
 
 bench: all $(BENCHES)
 

@@ -297,8 +297,8 @@ static void *reader_thread(void *arg)
 		}
 		store_reader_quiesce(r);
 		/* Whichever of the threads comes by; twice does no harm. */
-		if (clock_ns() - measured > UINT64_C(1000000000)) {
-			measured = clock_ns();
+		if (monotonic_ns() - measured > UINT64_C(1000000000)) {
+			measured = monotonic_ns();
 			measure(e);
 		}
 	}

@@ -89,7 +89,7 @@ static void call_end(struct call *c)
 		call_drop(c);
 		return;
 	}
-	w->last_ns = clock_ns();
+	w->last_ns = monotonic_ns();
 	if (c->req.op < OP_COUNT)
 		metrics_observe(w->metrics, c->req.op, c->fault.code, (uint8_t)c->cache, w->last_ns - c->start_ns, 1);
 	if (c->conn != NULL && !conn_is_alive(c->conn))

@@ -1,7 +1,7 @@
 /* coherence - see coherence.h. */
 #include "proxy/coherence.h"
 
-#include <time.h>
+#include "protocol/monotonic.h"
 
 static void begin(void *arg, const struct store_change *c, size_t n)
 {
@@ -13,10 +13,8 @@ static void begin(void *arg, const struct store_change *c, size_t n)
 static void end(void *arg, const struct store_change *c, size_t n)
 {
 	struct coherence *co = arg;
-	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	item_cache_apply(co->items, c, n, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+	item_cache_apply(co->items, c, n, monotonic_ns());
 	epochs_end(co->epochs, c, n);
 }
 

@@ -2,17 +2,10 @@
 #include "proxy/deadline.h"
 
 #include <stddef.h>
-#include <time.h>
 
 #include <event2/event.h>
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
+#include "protocol/monotonic.h"
 
 /* Never early: the microsecond that a deadline lies in must have ended. */
 static void arm(struct deadlines *d, uint64_t at_ns, uint64_t now_ns)
@@ -43,7 +36,7 @@ static bool expire_one(struct deadlines *d, uint64_t now_ns, uint64_t *nearest)
 static void on_timer(int fd, short what, void *arg)
 {
 	struct deadlines *d = arg;
-	uint64_t now_ns = now(), nearest;
+	uint64_t now_ns = monotonic_ns(), nearest;
 	bool any = false;
 
 	(void)fd;

@@ -131,7 +131,7 @@ bool fast_get_answer(struct worker *w, const struct fast_get *g, uint32_t id, si
 
 void fast_get_count(struct worker *w)
 {
-	w->last_ns = clock_ns();
+	w->last_ns = monotonic_ns();
 	metrics_observe(w->metrics, OP_GetItem, ERR_OK, FRAME_CACHE_HIT, w->last_ns - w->now_ns, w->fast_hits);
 	metrics_count(w->metrics, METRIC_FAST_HITS, w->fast_hits);
 	w->fast_hits = 0;

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "protocol/monotonic.h"
+
 enum { LINE_MAX_BYTES = 1024 };
 
 const char *const log_level_name[LOG_LEVELS] = { "error", "warn", "info", "debug", "trace" };
@@ -51,10 +53,7 @@ void log_line(enum log_level l, const char *fmt, ...)
 
 bool log_gate_open(struct log_gate *g)
 {
-	struct timespec ts;
-	uint64_t now, next = atomic_load_explicit(&g->next_ns, memory_order_relaxed);
+	uint64_t now = monotonic_ns(), next = atomic_load_explicit(&g->next_ns, memory_order_relaxed);
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 	return now >= next && atomic_compare_exchange_strong(&g->next_ns, &next, now + 1000000000u);
 }

@@ -1,7 +1,6 @@
 /* ring - see ring.h. */
 #include "proxy/ring.h"
 
-#include <errno.h>
 #include <liburing.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -39,20 +38,18 @@ bool ring_write(struct ring *r, struct ring_write *w, unsigned n)
 		io_uring_prep_send(sqe, w[i].fd, w[i].p, w[i].n, MSG_NOSIGNAL | MSG_DONTWAIT);
 		io_uring_sqe_set_data(sqe, &w[i]);
 	}
-	int rc = io_uring_submit_and_wait(&r->uring, n);
-
-	/* Sends that do not wait are done by now; a signal may have cut the call short. */
-	for (unsigned i = 0; i < n && (rc >= 0 || rc == -EINTR);) {
+	/* What was not submitted would never be done. Sends that do not wait are done when they have been. */
+	if (io_uring_submit_and_wait(&r->uring, n) != (int)n)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
 		struct io_uring_cqe *cqe;
 
-		rc = io_uring_wait_cqe(&r->uring, &cqe);
-		if (rc != 0)
-			continue;
+		if (io_uring_wait_cqe(&r->uring, &cqe) != 0)
+			return false;
 		struct ring_write *done = io_uring_cqe_get_data(cqe);
 
 		done->done = cqe->res;
 		io_uring_cqe_seen(&r->uring, cqe);
-		i++;
 	}
-	return rc >= 0;
+	return true;
 }

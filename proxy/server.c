@@ -314,7 +314,7 @@ static void drain(struct server *s)
 	s->accept_pauses += listener_pauses(s->http) + listener_pauses(s->msgpack);
 	listener_free(&s->http);
 	listener_free(&s->msgpack);
-	s->drain_until_ns = clock_ns() + s->config.drain_timeout * 1000000;
+	s->drain_until_ns = monotonic_ns() + s->config.drain_timeout * 1000000;
 	for (unsigned i = 0; i < s->started; i++)
 		worker_drain(s->worker[i]);
 	event_add(s->drain_poll, &poll);
@@ -331,7 +331,7 @@ static void on_drain_poll(evutil_socket_t fd, short what, void *arg)
 		ended += atomic_load(&s->worker[i]->ended);
 	if (ended == s->started) {
 		event_base_loopbreak(s->base);
-	} else if (!s->stopping && clock_ns() > s->drain_until_ns) {
+	} else if (!s->stopping && monotonic_ns() > s->drain_until_ns) {
 		log_warn("requests still run after the drain limit: closing their connections");
 		s->stopping = true;
 		for (unsigned i = 0; i < s->started; i++)

@@ -28,14 +28,6 @@ bool worker_is_current(const struct worker *w)
 	return current == w;
 }
 
-uint64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 /* ---- the end of an event (W2) ---- */
 
 static struct conn *take_dirty(struct worker *w)
@@ -134,7 +126,7 @@ static void on_serve(evutil_socket_t fd, short what, void *arg)
 void worker_gather(struct worker *w, struct conn *c)
 {
 	if (w->gathers == 0) {
-		w->now_ns = clock_ns();
+		w->now_ns = monotonic_ns();
 		/* Joins the queue of active events behind all the readable ones that epoll reported. */
 		event_active(w->serve_event, EV_TIMEOUT, 0);
 	}
@@ -150,7 +142,7 @@ void worker_gather(struct worker *w, struct conn *c)
 void worker_begin(struct worker *w)
 {
 	serve_gathered(w);
-	w->now_ns = w->slice_ns = clock_ns();
+	w->now_ns = w->slice_ns = monotonic_ns();
 	metrics_count(w->metrics, METRIC_WAKEUPS, 1);
 }
 
@@ -179,7 +171,7 @@ static void on_resume(evutil_socket_t fd, short what, void *arg)
 		struct conn *next = c->next_resumed;
 
 		c->resumed = false;
-		w->now_ns = w->slice_ns = clock_ns(); /* each has a slice of its own */
+		w->now_ns = w->slice_ns = monotonic_ns(); /* each has a slice of its own */
 		conn_resume(c);
 		conn_unref(c);
 		c = next;
@@ -390,7 +382,7 @@ struct worker *worker_new(const struct shared *s, const struct limits *l, unsign
 	w->number = number;
 	w->mailbox.fd = -1;
 	w->event_number = 1;
-	w->now_ns = clock_ns();
+	w->now_ns = monotonic_ns();
 	w->metrics = metrics_new();
 	w->json = json_reader_new();
 	w->ring = s->io_uring ? ring_new() : NULL;

@@ -20,6 +20,7 @@
 
 #include <pthread.h>
 
+#include "protocol/monotonic.h"
 #include "proxy/backend.h"
 #include "proxy/deadline.h"
 #include "proxy/flight.h"
@@ -145,7 +146,5 @@ enum { REQUEST_ID = 52 };
 void worker_request_id(struct worker *w, char id[REQUEST_ID]);
 /* HTTP's Date, 29 characters. */
 const char *worker_date(struct worker *w);
-
-uint64_t clock_ns(void);
 
 #endif

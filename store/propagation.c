@@ -2,9 +2,9 @@
 #include "store/propagation.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "protocol/messages.h"
+#include "protocol/monotonic.h"
 #include "protocol/thread.h"
 #include "store/background.h"
 #include "store/held.h"
@@ -19,7 +19,7 @@ enum { PAGE_ROWS = 256, RETRY_MS = 250, WAIT_MS = 1000 };
 struct walk {
 	uint32_t index;
 	unsigned call;               /* of propagation_wake, the last before it was begun */
-	uint64_t begun_ms;           /* monotonic */
+	uint64_t begun_ns;           /* monotonic */
 	uint64_t goal;               /* what it is to look at: up to where the backlog ended then, or rows are not due */
 	uint64_t next;               /* the number to go on with */
 	uint64_t first_held;         /* the first row that has been passed by; NONE */
@@ -132,14 +132,6 @@ static void wait_at_most(struct propagation *p, uint64_t ms)
 		p->wait_ms = (unsigned)ms;
 }
 
-static uint64_t monotonic_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* What has come since it was begun need not be waited for. */
 static bool walk_over(const struct walk *w)
 {
@@ -150,10 +142,10 @@ static bool walk_over(const struct walk *w)
 static void end_walks(struct propagation *p, bool all)
 {
 	unsigned calls = atomic_load(&p->calls);
-	uint64_t now = monotonic_ms();
+	uint64_t now = monotonic_ns();
 
 	for (struct walk **at = &p->walks, *w; (w = *at) != NULL;) {
-		if (!all && w->call == calls && !(walk_over(w) && now - w->begun_ms >= RETRY_MS)) {
+		if (!all && w->call == calls && !(walk_over(w) && now - w->begun_ns >= RETRY_MS * UINT64_C(1000000))) {
 			at = &w->more;
 			continue;
 		}
@@ -180,7 +172,7 @@ static struct walk *take_walk(struct propagation *p, uint32_t index, const struc
 
 	if (w != NULL || (w = calloc(1, sizeof *w)) == NULL)
 		return w;
-	*w = (struct walk){ .index = index, .call = atomic_load(&p->calls), .begun_ms = monotonic_ms(), .goal = s->next,
+	*w = (struct walk){ .index = index, .call = atomic_load(&p->calls), .begun_ns = monotonic_ns(), .goal = s->next,
 		.next = s->first, .first_held = NONE, .more = p->walks };
 	p->walks = w;
 	return w;

@@ -3,9 +3,9 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "protocol/messages.h"
+#include "protocol/monotonic.h"
 #include "protocol/thread.h"
 #include "store/backfill.h"
 #include "store/propagation.h"
@@ -27,14 +27,6 @@ struct writer {
 	/* Stored by the writer thread alone, read by any. */
 	_Atomic uint64_t writes, batches, batch_writes_max, batch_ns_total;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- the queue ---- */
 
@@ -177,10 +169,10 @@ static void *writer_main(void *arg)
 	buf_init(&b.row);
 	arena_init(&b.arena, 0);
 	while ((list = take(w, &n)) != NULL) {
-		uint64_t start = now_ns();
+		uint64_t start = monotonic_ns();
 
 		run_batch(&b, list);
-		count(w, n, now_ns() - start);
+		count(w, n, monotonic_ns() - start);
 		answer(list);
 	}
 	buf_release(&b.scratch);

@@ -1,7 +1,7 @@
 /* retry - see retry.h. */
 #include "protocol/client/retry.h"
 
-#include <time.h>
+#include "protocol/monotonic.h"
 
 static unsigned or_default(unsigned v, unsigned otherwise)
 {
@@ -41,23 +41,15 @@ bool retry_allowed(enum op op, bool resend, enum err code, bool unsent)
 	}
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 uint64_t retry_now(void)
 {
-	return now_ns() / 1000000u;
+	return monotonic_ns() / 1000000u;
 }
 
 unsigned retry_wait(const struct dynax_opts *o, unsigned failures)
 {
 	unsigned wait = o->backoff_ms;
-	uint64_t mixed = now_ns() * 0x9e3779b97f4a7c15u;
+	uint64_t mixed = monotonic_ns() * 0x9e3779b97f4a7c15u;
 
 	while (failures-- > 1 && wait < o->backoff_max_ms)
 		wait *= 2;

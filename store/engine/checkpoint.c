@@ -187,11 +187,11 @@ struct commit_time {
 static enum err end_in_turn(struct engine *e, struct lmdb_txn **t, enum err rc, struct commit_time *took, struct fault *f)
 {
 	took->log_ns = turn_take_background(&e->turn);
-	uint64_t start = now_ns();
+	uint64_t start = monotonic_ns();
 
 	rc = lmdb_write_end(t, rc, f);
 	turn_give_background(&e->turn);
-	took->ns = now_ns() - start;
+	took->ns = monotonic_ns() - start;
 	return rc;
 }
 
@@ -199,7 +199,7 @@ static enum err one_transaction(struct checkpoint *c, bool *end, struct fault *f
 {
 	struct commit_time took;
 	struct lmdb_txn *t;
-	bool rests = now_ns() - turn_log_last(&c->e->turn) > REST_NS;
+	bool rests = monotonic_ns() - turn_log_last(&c->e->turn) > REST_NS;
 	size_t most = c->tight ? SLICE_BYTES_TIGHT : rests ? SLICE_BYTES : c->e->c.slice_bytes, bytes;
 	enum err rc = lmdb_write_begin(c->e->index, &t, f);
 
@@ -312,7 +312,7 @@ static void finish(struct checkpoint *c, enum err rc)
 static enum err checkpoint(struct checkpoint *c)
 {
 	struct engine *e = c->e;
-	uint64_t start = now_ns();
+	uint64_t start = monotonic_ns();
 	enum err rc = move_tables(c, NULL);
 
 	note_usage(e);
@@ -321,7 +321,7 @@ static enum err checkpoint(struct checkpoint *c)
 		wal_checkpointed(e->wal, c->lsn);
 		atomic_store(&e->c.tight, false);
 		atomic_fetch_add_explicit(&e->c.count, 1, memory_order_relaxed);
-		atomic_fetch_add_explicit(&e->c.ns, now_ns() - start, memory_order_relaxed);
+		atomic_fetch_add_explicit(&e->c.ns, monotonic_ns() - start, memory_order_relaxed);
 		atomic_store(&e->c.lsn, c->lsn);
 	}
 	state_free_dead(e);
@@ -413,7 +413,7 @@ static enum err drop_slice(struct engine *e, bool *more)
 /* Nothing is being written: freeze, so that the log can be trimmed and a restart is quick. */
 static void freeze_if_idle_locked(struct engine *e)
 {
-	bool due = e->c.stop || atomic_load(&e->c.tight) || now_ns() - e->published_ns > IDLE_NS;
+	bool due = e->c.stop || atomic_load(&e->c.tight) || monotonic_ns() - e->published_ns > IDLE_NS;
 
 	if (!e->batch_open && due && e->state->n < STATE_TABLES_MAX / 2 && !memtable_empty(e->state->table[0]))
 		(void)state_freeze_locked(e);
@@ -434,7 +434,7 @@ static void wait_locked(struct engine *e, unsigned ms)
 static bool due_locked(struct engine *e)
 {
 	return e->state->n > 1 && (atomic_load(&e->frozen_bytes) >= e->opts.overlay_bytes / 8 * 3 || e->c.stop || e->c.error != ERR_OK ||
-		atomic_load(&e->c.tight) || now_ns() - e->published_ns > IDLE_NS);
+		atomic_load(&e->c.tight) || monotonic_ns() - e->published_ns > IDLE_NS);
 }
 
 /* Do what there is to do, the lock held in between; false if it is time to end. */
@@ -551,7 +551,7 @@ void checkpointer_hurry(struct engine *e)
 /* n: what the active table has and is to have. */
 static enum err wait_for_room(struct engine *e, size_t n, bool puts, struct fault *f)
 {
-	uint64_t start = now_ns();
+	uint64_t start = monotonic_ns();
 	enum err rc = ERR_OK;
 
 	checkpointer_hurry(e);
@@ -562,14 +562,14 @@ static enum err wait_for_room(struct engine *e, size_t n, bool puts, struct faul
 			pthread_cond_wait(&e->c.room, &e->lock);
 	}
 	pthread_mutex_unlock(&e->lock);
-	atomic_fetch_add_explicit(&e->stall_ns, now_ns() - start, memory_order_relaxed);
+	atomic_fetch_add_explicit(&e->stall_ns, monotonic_ns() - start, memory_order_relaxed);
 	return rc == ERR_OK ? rc : told_why(rc, f);
 }
 
 /* Is there room once the tables that are frozen have been moved, and the log behind them trimmed? */
 static enum err wait_for_disk(struct engine *e, size_t n)
 {
-	uint64_t start = now_ns();
+	uint64_t start = monotonic_ns();
 	size_t frozen;
 
 	checkpointer_hurry(e);
@@ -578,7 +578,7 @@ static enum err wait_for_disk(struct engine *e, size_t n)
 		pthread_cond_wait(&e->c.room, &e->lock);
 	frozen = atomic_load(&e->frozen_bytes);
 	pthread_mutex_unlock(&e->lock);
-	atomic_fetch_add_explicit(&e->stall_ns, now_ns() - start, memory_order_relaxed);
+	atomic_fetch_add_explicit(&e->stall_ns, monotonic_ns() - start, memory_order_relaxed);
 	e->w.disk_left = file_disk_room(e->lock_fd).left;
 	size_t all = n + frozen + atomic_load_explicit(&e->w.active->bytes, memory_order_relaxed);
 

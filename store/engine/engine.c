@@ -163,7 +163,7 @@ static enum err open_overlay(struct engine *e, struct fault *f)
 		memtable_free(&t);
 		return fault_set(f, MSG_NO_MEMORY);
 	}
-	t->born_ns = now_ns();
+	t->born_ns = monotonic_ns();
 	state_install_locked(e, s);
 	return ERR_OK;
 }

@@ -68,7 +68,7 @@ bool state_freeze_locked(struct engine *e)
 		memtable_free(&table[0]);
 		return false;
 	}
-	table[0]->born_ns = now_ns();
+	table[0]->born_ns = monotonic_ns();
 	table[1]->last_lsn = atomic_load_explicit(&e->published, memory_order_relaxed);
 	state_install_locked(e, s);
 	count_frozen_locked(e);

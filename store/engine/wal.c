@@ -11,14 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 uint64_t unix_ms(void)
 {
 	struct timespec t;
@@ -146,10 +138,10 @@ static int sync_batch(struct wal *w, struct segment *s)
 		return atomic_load(&w->sync_errno);
 	}
 	turn_take_log(w->o.turn);
-	uint64_t start = now_ns();
+	uint64_t start = monotonic_ns();
 
 	error = fdatasync(s->fd) == 0 ? 0 : errno;
-	turn_give_log(w->o.turn, start, now_ns());
+	turn_give_log(w->o.turn, start, monotonic_ns());
 	return error != 0 ? error : failpoint(FAILPOINT_LOG_SYNCED);
 }
 

@@ -17,6 +17,7 @@
 #ifndef DYNAX_STORE_ENGINE_WAL_H
 #define DYNAX_STORE_ENGINE_WAL_H
 
+#include "protocol/monotonic.h"
 #include "store/engine/engine.h"
 #include "store/engine/segment.h"
 #include "store/engine/turn.h"
@@ -95,6 +96,5 @@ enum err wal_recover(struct wal *w, const struct wal_replay *replay, uint64_t *n
 bool wal_keeper_start(struct wal *w);
 void wal_keeper_stop(struct wal *w);
 uint64_t unix_ms(void);
-uint64_t now_ns(void);   /* monotonic */
 
 #endif

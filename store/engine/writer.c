@@ -18,7 +18,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* On a disk nearly full, what the overlay has been promised there is moved soon, for the log behind it takes room as well. */
 static const uint64_t FREEZE_LEAST = 1 << 20;
@@ -221,7 +220,7 @@ static void batch_end(struct engine *e)
 enum err engine_flush(struct engine *e, struct fault *f)
 {
 	struct writer_state *w = &e->w;
-	uint64_t start = now_ns();
+	uint64_t start = monotonic_ns();
 
 	if (w->batch_lsn == 0)
 		return ERR_OK;
@@ -237,7 +236,7 @@ enum err engine_flush(struct engine *e, struct fault *f)
 	w->flushed = true;
 	atomic_fetch_add_explicit(&e->batches, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&e->transactions, w->records, memory_order_relaxed);
-	atomic_fetch_add_explicit(&e->flush_ns, now_ns() - start, memory_order_relaxed);
+	atomic_fetch_add_explicit(&e->flush_ns, monotonic_ns() - start, memory_order_relaxed);
 	return ERR_OK;
 }
 
@@ -254,7 +253,7 @@ static bool should_freeze(const struct engine *e, uint64_t now)
 
 void engine_publish_lsn(struct engine *e, uint64_t lsn)
 {
-	uint64_t now = now_ns();
+	uint64_t now = monotonic_ns();
 
 	pthread_mutex_lock(&e->lock);
 	e->batch_open = false;

@@ -1,10 +1,12 @@
-/* test_turn - the log and the checkpointer sync in turn (turn.h, D1 and D2). */
+/* test_turn - the log and the background sync in turn (turn.h, D1 and D2). */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "store/engine/turn.h"
+#include "store/engine/segment.h"
+#include "tests/unit/store/engine/engine_fixture.h"
 
 TestSuite(turn, .timeout = 60);
 
@@ -95,4 +97,44 @@ Test(turn, the_log_waits_for_one_commit)
 		pthread_join(log, NULL);
 		turn_destroy(&r.turn);
 	}
+}
+
+struct making {
+	struct turn turn;
+	int dirfd;
+	struct segment *segment;
+	atomic_bool done;
+};
+
+static void *make_segment(void *arg)
+{
+	struct making *m = arg;
+	enum err rc = segment_create(m->dirfd, 1, 4096, &m->turn, &m->segment, NULL);
+
+	atomic_store(&m->done, true);
+	cr_assert_eq(rc, ERR_OK);
+	return NULL;
+}
+
+/* The log's next file is background work: while the log has the disk, it is not synced. */
+Test(turn, a_file_of_the_log_is_made_in_turn)
+{
+	struct making m = { .done = false };
+	char dir[TEST_DIR];
+	pthread_t maker;
+
+	test_dir_make(dir);
+	m.dirfd = open(dir, O_RDONLY | O_DIRECTORY);
+	turn_init(&m.turn);
+	turn_take_log(&m.turn);
+	cr_assert_eq(pthread_create(&maker, NULL, make_segment, &m), 0);
+	usleep(100000);
+	cr_assert_not(atomic_load(&m.done));
+	turn_give_log(&m.turn, 0, 1);
+	pthread_join(maker, NULL);
+	cr_assert(atomic_load(&m.done));
+	segment_close(&m.segment);
+	close(m.dirfd);
+	turn_destroy(&m.turn);
+	test_dir_remove(dir);
 }
