@@ -110,9 +110,24 @@ uint64_t backlog_owed(const struct backlog *b, uint64_t first_hash, uint64_t las
 	return halves;
 }
 
-/* A row comes (sign 1) or goes (-1): note how the backlog is before, and what it owes then. 0: its other facts change. False if
- * memory is out, and then nothing may. */
-static bool mark(struct write_txn *t, struct backlog *b, const struct index_move *m, int sign)
+static uint64_t item_hash(struct slice key)
+{
+	return XXH3_64bits(key.p, key.n);
+}
+
+static uint32_t *without_at(struct backlog *b, uint64_t item)
+{
+	return &b->without[item % BACKLOG_KINDS];
+}
+
+bool backlog_leaves_without(const struct backlog *b, struct slice item_key)
+{
+	return b->without[item_hash(item_key) % BACKLOG_KINDS] != 0;
+}
+
+/* A row of an item comes (sign 1) or goes (-1): note how the backlog is before, and what it owes then. 0: its other facts change.
+ * False if memory is out, and then nothing may. */
+static bool mark(struct write_txn *t, struct backlog *b, uint64_t item, const struct index_move *m, int sign)
 {
 	struct write_batch *batch = t->batch;
 
@@ -138,26 +153,33 @@ static bool mark(struct write_txn *t, struct backlog *b, const struct index_move
 	k->owes[1].halves = (uint64_t)sign * m->after.cost;
 	for (unsigned i = 0; i < 2; i++)
 		*owed_at(b, k->owes[i].hash) += k->owes[i].halves;
+	k->item = item;
+	k->without = slice_present(m->after.key) ? 0 : (uint32_t)sign;
+	*without_at(b, item) += k->without;
 	b->now.cost += (uint64_t)sign * index_move_cost(m);
 	b->now.rows += (uint64_t)sign;
 	return true;
 }
 
-void backlog_append(struct write_txn *t, const struct table_index *x, struct slice item_key, const struct index_move *m, bool unpaid)
+void backlog_append(struct write_txn *t, const struct table_index *x, struct slice item_key, const struct index_move *m,
+	struct backlog_waits waits)
 {
 	struct backlog_state *s = &x->backlog->now;
-	uint64_t now = store_now_ms(t->batch->store);
+	uint64_t now = store_now_ms(t->batch->store), item = item_hash(item_key);
 	struct buf *row = &t->batch->row;
 	uint8_t key[ROW_KEY];
 
-	row_encode(row, now, XXH3_64bits(item_key.p, item_key.n), m);
+	row_encode(row, now, item, m);
 	t->failed |= row->failed;
-	if (t->failed || !mark(t, x->backlog, m, 1))
+	if (t->failed || !mark(t, x->backlog, item, m, 1))
 		return;
-	if (s->first == s->next)
+	if (s->first == s->next) {
 		s->oldest_ms = now;
+		s->waits.in_line = false;
+	}
 	engine_put(t->batch->store->engine, row_key(x->id, s->next++, key), buf_slice(row));
-	s->unpaid |= unpaid;
+	s->waits.unpaid |= waits.unpaid;
+	s->waits.in_line |= waits.in_line;
 }
 
 /* What is left is found in the engine: this transaction puts no rows. */
@@ -179,21 +201,21 @@ static enum err find_oldest(struct engine *e, uint32_t index, struct backlog_sta
 }
 
 enum err backlog_remove(struct write_txn *t, const struct table_index *x, const struct backlog_row *row, unsigned n,
-	uint64_t first, bool unpaid, struct fault *f)
+	uint64_t first, struct backlog_waits waits, struct fault *f)
 {
 	struct engine *e = t->batch->store->engine;
 	struct backlog_state *s = &x->backlog->now;
 	uint64_t was = s->first;
 	uint8_t key[ROW_KEY];
-	bool marked = mark(t, x->backlog, NULL, 0);
+	bool marked = mark(t, x->backlog, 0, NULL, 0);
 
 	for (unsigned i = 0; i < n && marked; i++) {
-		marked = mark(t, x->backlog, &row[i].move, -1);
+		marked = mark(t, x->backlog, row[i].item, &row[i].move, -1);
 		engine_del(e, row_key(x->id, row[i].number, key));
 	}
 	if (!marked)
 		return ERR_OK; /* the commit refuses */
-	s->unpaid = unpaid;
+	s->waits = waits;
 	s->first = first;
 	s->carried += n;
 	assert((s->rows == 0) == (s->first == s->next));
@@ -218,6 +240,7 @@ void backlog_undo(struct write_batch *b, size_t keep)
 		m->backlog->now = m->before;
 		for (unsigned i = 0; i < 2; i++)
 			*owed_at(m->backlog, m->owes[i].hash) -= m->owes[i].halves;
+		*without_at(m->backlog, m->item) -= m->without;
 	}
 }
 
@@ -244,7 +267,7 @@ bool backlog_publish(struct write_batch *b)
 		struct backlog *x = b->mark[i].backlog;
 
 		woken |= (published(&x->first) == published(&x->next) && !backlog_empty(x))
-			|| (x->now.unpaid && published(&x->next) != x->now.next);
+			|| (x->now.waits.unpaid && published(&x->next) != x->now.next);
 		show(x);
 	}
 	b->marks = 0;
@@ -336,12 +359,14 @@ static enum err recover(struct view *v, uint32_t index, struct backlog *b, struc
 		if (s->first == s->next) {
 			s->first = row.number;
 			s->oldest_ms = row.time_ms;
+			s->waits.in_line = true;
 		}
 		s->next = row.number + 1;
 		s->rows++;
 		s->cost += index_move_cost(&row.move);
 		*owed_at(b, row.move.before.hash) += row.move.before.cost;
 		*owed_at(b, row.move.after.hash) += row.move.after.cost;
+		*without_at(b, row.item) += !slice_present(row.move.after.key);
 	}
 	cursor_close(&c);
 	show(b);

@@ -6,9 +6,12 @@
  * L1. A row is there exactly if its change is and has not been carried out. So every change reaches its index once, over
  *     crashes too.
  * L2. The rows of one item in an index are carried out in the order of their numbers, which is the order of the changes; and
- *     changes are made directly (index.h) only while there is no row. So an entry never goes back to an older version of its item.
- *     Rows that have been carried out before others leave gaps.
+ *     a change is made directly (index.h) only if its item has no row (L4). So an entry never goes back to an older version of its
+ *     item. Rows that have been carried out before others leave gaps.
  * L3. An index that is being built (backfill.h) has no rows: nobody can read it, so nobody sees it late.
+ * L4. A change follows the rows, as one of them, if some are in line (propagation.h, R3); or if a partition from or to which it
+ *     moves an entry owes for a row; or if there is no entry, and a row is there that leaves an item of its kind without one. An
+ *     item's last row leaves the very entry that its next change begins with, so one of the last two finds it.
  *
  * What is known of the rows is kept in memory too, and lives as long as the index, whatever its descriptions; it is found again
  * from the rows when the store is opened. What a transaction or a batch that is undone did to it is undone as well.
@@ -55,13 +58,17 @@ struct backlog_state {
 	uint64_t cost;                   /* of all rows, half units */
 	uint64_t oldest_ms;              /* of the first row */
 	uint64_t carried;                /* rows carried out since the store was opened */
-	bool unpaid;                     /* rows wait for throughput: there was too little when they were last to be paid */
+	struct backlog_waits {
+		bool unpaid;             /* rows wait for throughput: there was too little when they were last to be paid */
+		bool in_line;            /* rows wait that hold up all that come; else it is only partitions that lack throughput */
+	} waits;
 };
 
-enum { BACKLOG_SLICES = 256 };
+enum { BACKLOG_SLICES = 256, BACKLOG_KINDS = 1024 };
 struct backlog {
 	struct backlog_state now;        /* with what is not published yet; the writer's */
 	uint64_t owed[BACKLOG_SLICES];   /* what rows cost, half units, by the first byte of the hash; the same */
+	uint32_t without[BACKLOG_KINDS]; /* rows that leave their item without an entry, by its hash; the same */
 	_Atomic uint64_t first, next, rows, oldest_ms, carried; /* as published; stored by the writer */
 	_Atomic uint64_t filled;         /* items that the backfill has looked at; stored by the writer */
 	unsigned refs;                   /* the writer's */
@@ -82,23 +89,28 @@ static inline bool backlog_empty(const struct backlog *b)
  * begin with the same byte. */
 uint64_t backlog_owed(const struct backlog *b, uint64_t first_hash, uint64_t last_hash);
 
-/* Put a row behind the others: a change of the item with this key. unpaid: there is no throughput for it now. */
+/* Are there rows that leave the item with this key without an entry, or another of its kind? */
+bool backlog_leaves_without(const struct backlog *b, struct slice item_key);
+
+/* Put a row behind the others: a change of the item with this key, and what it waits for. */
 void backlog_append(struct write_txn *t, const struct table_index *x, struct slice item_key, const struct index_move *m,
-	bool unpaid);
-/* These n rows have been carried out; `first` is the first that is left, or what comes next. unpaid: some that are left wait for
- * throughput. */
+	struct backlog_waits waits);
+/* These n rows have been carried out; `first` is the first that is left, or what comes next. waits: those that are left. */
 enum err backlog_remove(struct write_txn *t, const struct table_index *x, const struct backlog_row *row, unsigned n,
-	uint64_t first, bool unpaid, struct fault *f) __attribute__((warn_unused_result));
+	uint64_t first, struct backlog_waits waits, struct fault *f) __attribute__((warn_unused_result));
 /* The index goes. */
 void backlog_drop(struct write_txn *t, const struct table_index *x);
 
 /* ---- a batch ---- */
 
-/* A backlog, how it was before a row came or went, and what it owes more since, of which hashes. */
+/* A backlog, how it was before a row came or went, and what it owes more since, of which hashes; and of which item there is a row
+ * more that leaves it without an entry. */
 struct backlog_mark {
 	struct backlog *backlog;
 	struct backlog_state before;
 	struct { uint64_t hash, halves; } owes[2];
+	uint64_t item;
+	uint32_t without;
 };
 /* Undo the changes of the batch's backlogs but the first `keep`. */
 void backlog_undo(struct write_batch *b, size_t keep);

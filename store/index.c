@@ -134,7 +134,7 @@ static enum err plan_one(struct write_txn *t, const struct table *table, struct 
 	bool failed = c->before.key.failed || c->before.value.failed || c->after.key.failed || c->after.value.failed;
 	enum err rc = failed ? fault_set(f, MSG_NO_MEMORY) : forget_missing(t, c->x, &c->before, f);
 
-	c->later = c->unpaid = false;
+	c->later = false;
 	c->move = (struct index_move){ side_of(&c->before), side_of(&c->after),
 		c->after.key.n != 0 ? buf_slice(&c->after.value) : SLICE_NONE };
 	if (rc == ERR_OK)
@@ -186,7 +186,7 @@ void index_carry_out(struct write_txn *t, struct slice item_key, const struct in
 		const struct index_change *c = &p->change[i];
 
 		if (c->later)
-			backlog_append(t, c->x, item_key, &c->move, c->unpaid);
+			backlog_append(t, c->x, item_key, &c->move, c->waits);
 		else
 			index_move(t, c->x, &c->move);
 	}

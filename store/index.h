@@ -24,7 +24,8 @@ struct index_change {
 	const struct table_index *x;
 	struct index_entry before, after;
 	struct index_move move;          /* of these two; of an entry that changes, the cost is in `after` */
-	bool later, unpaid;              /* as a row of the backlog; because there is no throughput (index_admit.h) */
+	bool later;                      /* as a row of the backlog, which waits for this (index_admit.h) */
+	struct backlog_waits waits;
 };
 
 /* The indexes whose entries change when an item does. Zero: none. */

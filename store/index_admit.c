@@ -45,7 +45,7 @@ static enum err admit(struct store *s, const struct table *t, const struct table
 	struct fault *f)
 {
 	const struct index_side *const side[] = { &m->before, &m->after };
-	bool unpaid = x->backlog->now.unpaid;
+	bool unpaid = x->backlog->now.waits.unpaid;
 	uint32_t seconds = INDEX_BEHIND_SECONDS + delay_ms(s) / 1000;
 
 	if (!throughput_limited(s, t, x, METER_WRITE))
@@ -63,16 +63,37 @@ static enum err admit(struct store *s, const struct table *t, const struct table
 	return ERR_OK;
 }
 
-/* backlog.h, L2 and L3. */
-static void choose(struct store *s, const struct table *t, struct index_change *c)
+/* backlog.h, L4 */
+static bool follows(const struct table_index *x, struct slice item_key, const struct index_move *m)
+{
+	const struct backlog *b = x->backlog;
+
+	if (backlog_empty(b))
+		return false;
+	if (b->now.waits.in_line)
+		return true;
+	if (slice_present(m->before.key) ? owed_by_part(x, m->before.hash) != 0 : backlog_leaves_without(b, item_key))
+		return true;
+	return slice_present(m->after.key) && owed_by_part(x, m->after.hash) != 0;
+}
+
+/* An index that is being built is changed at once (backlog.h, L3). */
+static void choose(struct store *s, const struct table *t, struct slice item_key, struct index_change *c)
 {
 	uint64_t hash;
 
-	c->unpaid = c->x->readable && spent(s, t, c->x, &c->move, &hash) != SPENT_NONE;
-	c->later = c->unpaid || (c->x->readable && (!backlog_empty(c->x->backlog) || delay_ms(s) != 0));
+	if (!c->x->readable)
+		return;
+	enum throughput_spent why = spent(s, t, c->x, &c->move, &hash);
+	bool delayed = delay_ms(s) != 0;
+
+	c->waits.unpaid = why != SPENT_NONE;
+	c->waits.in_line = delayed || (why != SPENT_NONE && why != SPENT_PARTITION);
+	c->later = c->waits.unpaid || delayed || follows(c->x, item_key, &c->move);
 }
 
-enum err index_admit(struct write_txn *t, const struct table *table, struct index_plan *p, bool expired, struct fault *f)
+enum err index_admit(struct write_txn *t, const struct table *table, struct slice item_key, struct index_plan *p, bool expired,
+	struct fault *f)
 {
 	struct store *s = t->batch->store;
 
@@ -87,7 +108,7 @@ enum err index_admit(struct write_txn *t, const struct table *table, struct inde
 
 		if (rc != ERR_OK)
 			return rc;
-		choose(s, table, c);
+		choose(s, table, item_key, c);
 	}
 	return ERR_OK;
 }

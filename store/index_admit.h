@@ -12,9 +12,10 @@
 
 enum { INDEX_BEHIND_SECONDS = 5 };
 
-/* Decide for each change of a plan whether it is made later; an error of throughput_refuse if an index is too far behind. */
-enum err index_admit(struct write_txn *t, const struct table *table, struct index_plan *p, bool expired, struct fault *f)
-	__attribute__((warn_unused_result));
+/* Decide for each change of a plan for the item with this engine key whether it is made later; an error of throughput_refuse if an
+ * index is too far behind. */
+enum err index_admit(struct write_txn *t, const struct table *table, struct slice item_key, struct index_plan *p, bool expired,
+	struct fault *f) __attribute__((warn_unused_result));
 /* Charge what is changed at once. */
 void index_charge(struct write_txn *t, const struct table *table, const struct index_plan *p);
 /* Charge one change if there is throughput for it. If not, nothing is charged: whose is missing, and a partition's by `hash`. */

@@ -147,7 +147,7 @@ static enum err change_item(struct write_txn *t, const struct catalog_table *ct,
 	if (table->gsis + table->lsis != 0)
 		rc = index_plan(t, table, op->old, op->new, transactional, &indexes, &op->cost, f);
 	if (rc == ERR_OK)
-		rc = index_admit(t, table, &indexes, op->expired, f);
+		rc = index_admit(t, table, op->ekey, &indexes, op->expired, f);
 	if (rc == ERR_OK && table->lsis != 0)
 		rc = collection_grow(t, table, op, (int64_t)new_bytes - (int64_t)old_bytes + index_local_growth(&indexes), f);
 	if (rc == ERR_OK) {

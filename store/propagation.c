@@ -112,14 +112,16 @@ static enum err page_apply(struct write_batch *b, struct store_write *w)
 	if (x == NULL)
 		return ERR_OK;
 	write_txn_begin(&t, b, w->req->arena);
+	const struct backlog_state *s = &x->backlog->now;
 	unsigned n = move_paid(&t, p, &ct->table, x);
-	bool unpaid = p->walk->first_held != NONE;
+	bool unpaid = p->walk->first_held != NONE, passed_all = !p->walk->stopped && p->after == s->next;
+	struct backlog_waits waits = { unpaid, p->walk->stopped || (s->waits.in_line && !passed_all) };
 
-	if (n == 0 && unpaid == x->backlog->now.unpaid) {
+	if (n == 0 && waits.unpaid == s->waits.unpaid && waits.in_line == s->waits.in_line) {
 		write_txn_abort(&t);
 		return ERR_OK;
 	}
-	enum err rc = backlog_remove(&t, x, p->row, n, unpaid ? p->walk->first_held : p->after, unpaid, &w->fault);
+	enum err rc = backlog_remove(&t, x, p->row, n, unpaid ? p->walk->first_held : p->after, waits, &w->fault);
 
 	return write_txn_end(&t, rc, &w->fault);
 }

@@ -6,7 +6,7 @@
  * A change of a global index is made by the transaction that changes the item, with no delay at all, as long as nothing stands
  * against it. It becomes a row of the backlog if
  *
- *    - other rows wait, for order (backlog.h, L2);
+ *    - rows wait that it has to follow, for order (backlog.h, L4);
  *    - a delay is set (store_set_index_delay), for programs to be tested with indexes that are late; or
  *    - the index's write capacity is used up. DynamoDB too lets the index fall behind then, but not for long: it throttles the
  *      table. Here writes that would change an index are refused once what waits costs more than INDEX_BEHIND_SECONDS
@@ -16,8 +16,9 @@
  * R1. Rows of different indexes never wait for one another.
  * R2. A row that waits for its time is carried out when that has come; one that waits for throughput is tried again several
  *     times a second, and whenever the test clock is moved.
- * R3. Rows wait for their time in order. A row for which the index has no throughput left holds up all that follow; one for which
- *     a partition has none (heat.h) only those in that partition, and those of its item:
+ * R3. Rows wait in line for their time; and one for which the index has no throughput left holds up all that follow. One for which
+ *     a partition has none (heat.h) holds up only those in that partition, and those of its item; and while it is only such rows
+ *     that wait, whatever they do not hold up does not become a row:
  *
  *         hot: item 1 | cold: item 2 | hot: item 3 | cold: item 3 | cold: item 4         2 and 4 are carried out now; the others,
  *                                                                                        in order, as hot's throughput comes
