@@ -120,8 +120,10 @@ static enum err open_log(struct engine *e, const struct wal_opts *o, struct faul
 /* A small disk gets a log of small files, and few that wait to be used again. */
 static void suit_disk(struct engine *e, struct wal_opts *o)
 {
-	uint64_t total = file_disk_room(e->lock_fd).total;
+	struct disk_room room = file_disk_room(e->lock_fd);
+	uint64_t total = room.total;
 
+	e->w.disk_left = room.left;
 	e->disk_kept = total / 16 < DISK_KEPT_MAX ? total / 16 : DISK_KEPT_MAX;
 	if (o->segment_bytes > total / 32)
 		o->segment_bytes = total / 32 > SEGMENT_LEAST ? (size_t)(total / 32) & ~(size_t)4095 : SEGMENT_LEAST;

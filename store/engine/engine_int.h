@@ -56,7 +56,7 @@ struct writer_state {
 	bool flushed;                /* the batch is in the log, not yet published */
 	struct memnode **undo;       /* nodes that the batch has given a version */
 	size_t undo_n, undo_cap;
-	uint64_t disk_left;          /* when the batch began */
+	uint64_t disk_left;          /* when the batch began, or the engine was opened */
 	struct view *view;           /* of the state before the batch, for engine_read; or NULL */
 	void (*on_publish)(void *arg, uint64_t lsn);
 	void *on_publish_arg;

@@ -17,6 +17,7 @@
 	X(SEGMENT_CREATED)    /* made, its directory not synced */ \
 	X(SEGMENT_HEADER)     /* before a new segment's header is written */ \
 	X(SEGMENT_RECYCLE)    /* before an old one is renamed */ \
+	X(SEGMENT_RECYCLED)   /* renamed, its directory not synced */ \
 	X(SEGMENT_REMOVE)     /* before one is unlinked */ \
 	X(CHECKPOINT_BEGIN)   /* before the first transaction */ \
 	X(CHECKPOINT_PUT)     /* between two keys */ \

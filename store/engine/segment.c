@@ -147,22 +147,19 @@ void segment_close(struct segment **s)
 	*s = NULL;
 }
 
-enum err segment_rename(int dirfd, struct segment *s, uint64_t seq, struct fault *f)
+bool segment_rename(int dirfd, struct segment *s, uint64_t seq)
 {
 	char from[SEGMENT_NAME], to[SEGMENT_NAME];
-	int error = failpoint(FAILPOINT_SEGMENT_RECYCLE);
 
 	segment_name(from, s->seq);
 	segment_name(to, seq);
-	if (error == 0 && (renameat(dirfd, from, dirfd, to) != 0 || fsync(dirfd) != 0))
-		error = errno;
-	if (error != 0)
-		return file_error(error, from, f);
+	if (failpoint(FAILPOINT_SEGMENT_RECYCLE) != 0 || renameat(dirfd, from, dirfd, to) != 0)
+		return false;
 	s->seq = seq;
 	s->tail = LOG_SEGMENT_HEADER;
 	atomic_store(&s->end, LOG_SEGMENT_HEADER);
 	s->next = NULL;
-	return ERR_OK;
+	return failpoint(FAILPOINT_SEGMENT_RECYCLED) == 0 && fsync(dirfd) == 0;
 }
 
 void segment_unlink(int dirfd, const struct segment *s)

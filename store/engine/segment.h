@@ -23,6 +23,7 @@ struct segment {
 	int fd;
 	size_t capacity;
 	size_t tail;                /* writer: where the next batch goes */
+	bool spoiled;               /* writer: a batch that failed may stand there */
 	_Atomic size_t end;         /* what log readers may read: published batches */
 	_Atomic uint64_t last_lsn;  /* of what was appended */
 	_Atomic uint64_t last_ms;   /* when */
@@ -43,8 +44,9 @@ enum err segment_create(int dirfd, uint64_t seq, size_t bytes, struct turn *turn
 enum err segment_open(int dirfd, uint64_t seq, struct segment **s, struct fault *f) __attribute__((warn_unused_result));
 void segment_close(struct segment **s);
 
-/* Give the file another number; what it held is void from then on. */
-enum err segment_rename(int dirfd, struct segment *s, uint64_t seq, struct fault *f) __attribute__((warn_unused_result));
+/* Give the file another number; what it held is void from then on. False if that cannot be done: then s->seq still says what its
+ * name is. */
+bool segment_rename(int dirfd, struct segment *s, uint64_t seq) __attribute__((warn_unused_result));
 void segment_unlink(int dirfd, const struct segment *s);
 
 #endif

@@ -84,12 +84,30 @@ static enum err enlarge(struct wal *w, struct segment *s, size_t capacity, struc
 	return ERR_OK;
 }
 
+/* A batch that failed may be there as a whole. If the log goes on elsewhere, nothing will take its place; recovery must not find
+ * it, for what follows was decided without it. */
+static enum err blot_out(struct segment *s, struct fault *f)
+{
+	static const uint8_t zeros[LOG_BATCH_HEADER];
+
+	if (!s->spoiled)
+		return ERR_OK;
+	int error = file_write_at(s->fd, zeros, sizeof zeros, (off_t)s->tail);
+
+	if (error == 0 && fdatasync(s->fd) != 0)
+		error = errno;
+	s->spoiled = error != 0;
+	return error == 0 ? ERR_OK : file_error(error, "log", f);
+}
+
 /* Go on in the next segment, with room for n bytes. */
 static enum err roll(struct wal *w, size_t n, struct fault *f)
 {
 	struct segment *s;
 	enum err rc = w->o.durability == DURABILITY_ASYNC ? wal_sync(w, f) : ERR_OK;
 
+	if (rc == ERR_OK)
+		rc = blot_out(w->active, f);
 	if (rc == ERR_OK)
 		rc = take_spare(w, &s, f);
 	if (rc == ERR_OK)
@@ -173,6 +191,7 @@ enum err wal_append(struct wal *w, struct buf *b, uint32_t records, uint64_t las
 
 	if (error == 0)
 		error = sync_batch(w, s);
+	s->spoiled = error != 0;
 	if (error != 0)
 		return file_error(error, "log", f);
 	s->tail += b->n;

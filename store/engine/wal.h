@@ -10,8 +10,8 @@
  *
  * W1. Segments are numbered without holes, oldest first; only the first ones are removed or used again.
  * W2. The keeper alone makes segments once the log is open, so numbers are given in order.
- * W3. A batch that failed leaves `tail` where it was: the next one overwrites it, and log readers never look beyond
- *     `end`, which moves when a batch is published.
+ * W3. A batch that failed leaves `tail` where it was: the next one overwrites it, or its header is cleared before the log goes on
+ *     in another segment. Log readers never look beyond `end`, which moves when a batch is published.
  *
  * Threads: wal_append, wal_publish the writer; the rest any. wal.lock is never held during input or output. */
 #ifndef DYNAX_STORE_ENGINE_WAL_H

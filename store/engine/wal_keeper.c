@@ -72,21 +72,14 @@ static bool remove_one(struct wal *w)
 
 /* ---- spares ---- */
 
-static enum err recycle(struct wal *w, struct segment *old, uint64_t seq, struct segment **s)
+/* The file of a segment that is free, for the next one; NULL if it is too small or cannot be renamed: then it is gone. */
+static struct segment *recycle(struct wal *w, struct segment *old, uint64_t seq)
 {
-	*s = NULL;
-	if (old->capacity < w->o.segment_bytes) {
-		segment_unlink(w->o.dirfd, old);
-		segment_close(&old);
-		return ERR_OK;
-	}
-	enum err rc = segment_rename(w->o.dirfd, old, seq, NULL);
-
-	if (rc == ERR_OK)
-		*s = old;
-	else
-		segment_close(&old);
-	return rc;
+	if (old->capacity >= w->o.segment_bytes && segment_rename(w->o.dirfd, old, seq))
+		return old;
+	segment_unlink(w->o.dirfd, old);
+	segment_close(&old);
+	return NULL;
 }
 
 /* A disk with no room for a whole one may have it for a smaller one: deletions can go on, which make room. */
@@ -110,8 +103,8 @@ static void make_spare(struct wal *w)
 
 	pthread_mutex_unlock(&w->lock);
 	if (old != NULL)
-		rc = recycle(w, old, seq, &s);
-	if (rc == ERR_OK && s == NULL)
+		s = recycle(w, old, seq);
+	if (s == NULL)
 		rc = create(w, seq, &s);
 	pthread_mutex_lock(&w->lock);
 	w->spare = s;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "store/engine/engine_int.h"
 #include "store/engine/failpoint.h"
 #include "tests/support/sanitized.h"
 #include "tests/unit/store/engine/engine_fixture.h"
@@ -162,19 +163,26 @@ Test(recovery, every_crash_point)
 
 /* ---- errors that the engine survives ---- */
 
+static void expect_failure(struct engine *e, enum failpoint p, int error, enum err expected, uint64_t *lsn)
+{
+	struct fault f = { 0 };
+
+	failpoint_arm(p, &(struct failpoint_plan){ .error = error, .times = 1 });
+	engine_begin(e);
+	engine_put(e, SLICE_LIT("new"), SLICE_LIT("lost"));
+	engine_put(e, SLICE_LIT("old"), SLICE_LIT("lost"));
+	cr_assert_eq(engine_commit(e, lsn, &f), ERR_OK);
+	cr_assert_eq(engine_flush(e, &f), expected);
+	failpoint_disarm(p);
+}
+
 static void expect_failed_batch(struct engine *e, enum failpoint p, int error, enum err expected)
 {
 	struct fault f = { 0 };
 	struct slice value;
 	uint64_t lsn, next;
 
-	failpoint_arm(p, &(struct failpoint_plan){ .error = error, .times = 1 });
-	engine_begin(e);
-	engine_put(e, SLICE_LIT("new"), SLICE_LIT("lost"));
-	engine_put(e, SLICE_LIT("old"), SLICE_LIT("lost"));
-	cr_assert_eq(engine_commit(e, &lsn, &f), ERR_OK);
-	cr_assert_eq(engine_flush(e, &f), expected);
-	failpoint_disarm(p);
+	expect_failure(e, p, error, expected, &lsn);
 	cr_assert_eq(engine_read(e, SLICE_LIT("old"), &value, &f), ERR_OK);
 	cr_assert(slice_eq(value, SLICE_LIT("kept")));
 	test_expect(e, "old", "kept");
@@ -204,6 +212,58 @@ Test(recovery, a_failed_flush_is_undone)
 	test_expect(e, "old", "kept");
 	test_expect(e, "new", NULL);
 	test_expect(e, "after", "x");
+	engine_close(&e);
+}
+
+/* A batch that failed although all of it was written: at the end of a segment, no later one takes its place. */
+static void fail_and_go_on(void)
+{
+	static uint8_t large[100000];
+	struct engine_opts o = test_opts(dir);
+	struct engine *e = test_open(&o);
+	struct fault f = { 0 };
+	uint64_t lsn;
+
+	test_put(e, "old", "kept");
+	expect_failure(e, FAILPOINT_LOG_SYNCED, EIO, ERR_IO, &lsn);
+	engine_begin(e);
+	engine_put(e, SLICE_LIT("large"), slice_of(large, sizeof large));
+	cr_assert_eq(engine_commit(e, &lsn, &f), ERR_OK);
+	cr_assert_eq(engine_flush(e, &f), ERR_OK);
+	engine_publish(e);
+}
+
+Test(recovery, a_failed_batch_stays_away_when_the_log_goes_on_elsewhere)
+{
+	struct engine_opts o = test_opts(dir);
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		fail_and_go_on();
+		kill(getpid(), SIGKILL);
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	struct engine *e = test_open(&o);
+
+	test_expect(e, "old", "kept");
+	test_expect(e, "new", NULL);
+	engine_close(&e);
+}
+
+Test(recovery, a_segment_that_cannot_be_used_again_is_done_without)
+{
+	struct engine_opts o = test_opts(dir);
+	struct engine *e = test_open(&o);
+	uint64_t i = 0;
+
+	failpoint_arm(FAILPOINT_SEGMENT_RECYCLED, &(struct failpoint_plan){ .error = EIO, .times = 1 });
+	for (; i < 1500; i++)
+		cr_assert(run_batch(e, i + 1), "batch %llu", (unsigned long long)i + 1);
+	failpoint_disarm(FAILPOINT_SEGMENT_RECYCLED);
+	engine_close(&e);
+	e = test_open(&o);
+	cr_assert_eq(script_check(e), i);
 	engine_close(&e);
 }
 
@@ -244,6 +304,43 @@ Test(recovery, a_full_disk_is_told_and_left)
 	engine_close(&e);
 	e = test_open(&o);
 	cr_assert_eq(script_check(e), i);
+	engine_close(&e);
+}
+
+/* Nothing hurries on a disk with room, so what is replayed goes into tables as large as those of a running engine. */
+static void put_much(void)
+{
+	static uint8_t value[10000];
+	struct engine_opts o = { .dir = dir };
+	struct engine *e = test_open(&o);
+	struct fault f = { 0 };
+	uint64_t lsn;
+
+	for (uint64_t i = 0; i < 150; i++) {
+		engine_begin(e);
+		engine_put(e, slice_of(&i, sizeof i), slice_of(value, sizeof value));
+		cr_assert_eq(engine_commit(e, &lsn, &f), ERR_OK);
+		cr_assert_eq(engine_flush(e, &f), ERR_OK);
+		engine_publish(e);
+	}
+}
+
+Test(recovery, replay_fills_a_table_before_it_begins_another)
+{
+	struct engine_opts o = { .dir = dir };
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		put_much();
+		kill(getpid(), SIGKILL);
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	struct engine *e = test_open(&o);
+
+	pthread_mutex_lock(&e->lock);
+	cr_assert_eq(e->state->n, 1, "%u tables", e->state->n);
+	pthread_mutex_unlock(&e->lock);
 	engine_close(&e);
 }
 
