@@ -1,9 +1,8 @@
 /* background - see background.h. */
 #include "store/background.h"
 
-#include <time.h>
-
 #include "protocol/messages.h"
+#include "protocol/monotonic.h"
 #include "store/keycode.h"
 #include "store/writer.h"
 
@@ -11,14 +10,9 @@
 
 void rounds_init(struct rounds *r)
 {
-	pthread_condattr_t monotonic;
-
 	*r = (struct rounds){ .due = true };
 	pthread_mutex_init(&r->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&r->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	monotonic_cond_init(&r->changed);
 }
 
 void rounds_release(struct rounds *r)
@@ -27,23 +21,9 @@ void rounds_release(struct rounds *r)
 	pthread_mutex_destroy(&r->lock);
 }
 
-static struct timespec in_ms(unsigned ms)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += ms / 1000;
-	t.tv_nsec += (long)(ms % 1000) * 1000000;
-	if (t.tv_nsec >= 1000000000) {
-		t.tv_nsec -= 1000000000;
-		t.tv_sec++;
-	}
-	return t;
-}
-
 bool rounds_next(struct rounds *r, unsigned ms)
 {
-	struct timespec until = in_ms(ms);
+	struct timespec until = monotonic_in_ms(ms);
 
 	pthread_mutex_lock(&r->lock);
 	r->ended = r->begun;

@@ -13,6 +13,7 @@
 #include "protocol/client/endpoint.h"
 #include "protocol/client/retry.h"
 #include "protocol/client/wire.h"
+#include "protocol/monotonic.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -68,7 +69,6 @@ struct batch {
 struct dynax_client *dynax_open(const char *endpoint, const struct dynax_opts *opts)
 {
 	struct dynax_client *c = calloc(1, sizeof(*c));
-	pthread_condattr_t attr;
 
 	if (c == NULL)
 		return NULL;
@@ -76,11 +76,8 @@ struct dynax_client *dynax_open(const char *endpoint, const struct dynax_opts *o
 	arena_init(&c->arena, 256);
 	fault_init(&c->mistake, &c->arena);
 	c->bad_endpoint = endpoint_parse(&c->endpoint, endpoint, ENDPOINT_DEFAULT_PORT, &c->mistake) != ERR_OK;
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->freed, &attr);
-	pthread_condattr_destroy(&attr);
+	monotonic_cond_init(&c->freed);
 	return c;
 }
 

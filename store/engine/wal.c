@@ -317,7 +317,7 @@ enum err wal_open(const struct wal_opts *o, const struct wal_replay *replay, str
 		w->retained[i] = i < o->consumers ? 0 : UINT64_MAX;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_mutex_init(&w->sync_lock, NULL);
-	pthread_cond_init(&w->wake, NULL);
+	monotonic_cond_init(&w->wake);
 	pthread_cond_init(&w->ready, NULL);
 	enum err rc = wal_recover(w, replay, next_lsn, f);
 

@@ -2,8 +2,6 @@
  * nobody needs, and syncs under DURABILITY_ASYNC. See wal.h. */
 #include "store/engine/wal.h"
 
-#include <time.h>
-
 #include "protocol/thread.h"
 
 enum { ASYNC_MS = 50, IDLE_MS = 1000, SEGMENT_LEAST = 256 << 10 };
@@ -119,16 +117,10 @@ static void make_spare(struct wal *w)
 
 static void wait_for_work(struct wal *w)
 {
-	struct timespec t;
-	unsigned ms = w->o.durability == DURABILITY_ASYNC ? ASYNC_MS : IDLE_MS;
+	struct timespec until = monotonic_in_ms(w->o.durability == DURABILITY_ASYNC ? ASYNC_MS : IDLE_MS);
 
-	if (w->stop || (w->spare_wanted && w->spare == NULL))
-		return;
-	clock_gettime(CLOCK_REALTIME, &t);
-	t.tv_nsec += (long)(ms % 1000) * 1000000;
-	t.tv_sec += ms / 1000 + t.tv_nsec / 1000000000;
-	t.tv_nsec %= 1000000000;
-	pthread_cond_timedwait(&w->wake, &w->lock, &t);
+	if (!w->stop && !(w->spare_wanted && w->spare == NULL))
+		pthread_cond_timedwait(&w->wake, &w->lock, &until);
 }
 
 static void *keep(void *arg)
