@@ -143,9 +143,10 @@ struct bound {
 	bool insert;                            /* a put that fails on its condition is a duplicate */
 };
 
-/* All its errors are ERR_VALIDATION: "Query condition missed key schema element: pk" and so on. ks may be NULL before
- * the table is known: then only what needs no schema is checked, and *out is left alone. */
-enum err key_condition_bind(const struct expr *e, struct expr_env *env, const struct key_schema *ks,
+/* What a key condition, bound as a condition, asks of a key. All its errors are ERR_VALIDATION: "Query condition missed key
+ * schema element: pk" and so on. ks may be NULL before the table is known: then only what needs no schema is checked, and *out
+ * is left alone. */
+enum err key_condition_fit(const struct expr *e, const struct condition *bound, const struct key_schema *ks,
 	struct key_condition *out, struct fault *f) __attribute__((warn_unused_result));
 
 #endif

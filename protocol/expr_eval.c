@@ -3,11 +3,12 @@
  * What the item has not, or has of another type than asked for, makes a test false, never an error; only "<>" is
  * true of it. Threads: pure. */
 #include "protocol/expr_int.h"
+#include "protocol/utf8.h"
 
 /* An encoded N with room for any size(): header and number. */
 enum { SIZE_BYTES = NUMBER_BYTES + 4 };
 
-/* size() is undefined for N, BOOL and NULL. */
+/* size() is undefined for N, BOOL and NULL; a string's is in UTF-16 units. */
 static struct slice size_of_value(struct slice v, uint8_t room[SIZE_BYTES])
 {
 	struct buf b = { .p = room, .cap = SIZE_BYTES, .max = SIZE_BYTES }; /* on the caller's frame: never grows */
@@ -17,6 +18,8 @@ static struct slice size_of_value(struct slice v, uint8_t room[SIZE_BYTES])
 		return SLICE_NONE;
 	switch (value_type(v)) {
 	case VALUE_S:
+		n = utf8_utf16_length(value_bytes(v));
+		break;
 	case VALUE_B:
 		n = value_bytes(v).n;
 		break;

@@ -104,17 +104,12 @@ static enum err walk_condition(struct walk *w, const struct node *n)
 	return rc == ERR_OK ? walk_condition(w, &w->e->node[first->next]) : rc;
 }
 
-enum err key_condition_bind(const struct expr *e, struct expr_env *env, const struct key_schema *ks,
+enum err key_condition_fit(const struct expr *e, const struct condition *bound, const struct key_schema *ks,
 	struct key_condition *out, struct fault *f)
 {
-	struct walk w = { .e = e, .f = f };
-	struct condition *c;
-	enum err rc = condition_bind(e, env, &c, f);
+	struct walk w = { .e = e, .step = bound->step, .f = f };
+	enum err rc = walk_condition(&w, &e->node[e->root]);
 
-	if (rc != ERR_OK)
-		return rc;
-	w.step = c->step;
-	rc = walk_condition(&w, &e->node[e->root]);
 	if (rc != ERR_OK || ks == NULL)
 		return rc;
 	return key_terms_fit(w.term, w.n, ks, out, f);

@@ -16,7 +16,8 @@ enum {
 	TYPES_TEXT = BIT(S) | BIT(B),
 	TYPES_ALL = (1u << VALUE_BAD) - 1
 };
-enum { ARGUMENTS_SOME = 255, ARGUMENTS_MAX = 10000 };
+/* The service is known to take as many; its limit is not. */
+enum { ARGUMENTS_SOME = 255, ARGUMENTS_MAX = 27500 };
 
 static const struct operation {
 	const char *name;
@@ -209,8 +210,8 @@ static enum err read_pair(struct mp *m, reader *read, struct asked *x, struct ar
 	enum err rc;
 
 	*x = (struct asked){ .name = mp_str(m) };
-	rc = check_name(x->name, f);
-	return rc == ERR_OK ? read(mp_skip(m), x, a, f) : rc;
+	rc = read(mp_skip(m), x, a, f);
+	return rc == ERR_OK ? check_name(x->name, f) : rc;
 }
 
 static enum err join(struct mp m, uint32_t n, bool any, reader *read, struct arena *a, struct condition **out,
@@ -246,9 +247,9 @@ static enum err bind(struct slice map, struct slice op, reader *read, struct are
 	*out = NULL;
 	if (slice_present(op) && n == 0)
 		return fault_set(f, MSG_OPERATOR_WITHOUT_EXPECTED);
-	if (slice_present(op) && n == 1)
-		return fault_set(f, MSG_LEGACY_OPERATOR_ONE);
-	return n > 0 ? join(m, n, slice_eq(op, SLICE_LIT("OR")), read, a, out, f) : ERR_OK;
+	enum err rc = n > 0 ? join(m, n, slice_eq(op, SLICE_LIT("OR")), read, a, out, f) : ERR_OK;
+
+	return rc == ERR_OK && slice_present(op) && n == 1 ? fault_set(f, MSG_LEGACY_OPERATOR_ONE) : rc;
 }
 
 enum err legacy_expected(struct slice expected, struct slice op, struct arena *a, struct condition **out,

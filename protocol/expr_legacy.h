@@ -18,7 +18,7 @@ enum err legacy_filter(struct slice filter, struct slice op, struct arena *a, st
 /* AttributeUpdates. Absent or empty: an update that changes nothing, but creates an item where there is none. */
 enum err legacy_updates(struct slice updates, struct arena *a, struct update **out, struct fault *f)
 	__attribute__((warn_unused_result));
-/* KeyConditions. ks may be NULL, as for key_condition_bind. */
+/* KeyConditions. ks may be NULL, as for key_condition_fit. */
 enum err legacy_key_conditions(struct slice conditions, const struct key_schema *ks, struct arena *a,
 	struct key_condition *out, struct fault *f) __attribute__((warn_unused_result));
 /* AttributesToGet. */

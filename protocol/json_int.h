@@ -58,7 +58,7 @@ struct json_reader {
 	struct arena *arena;       /* the request's */
 	struct fault *fault;       /* why reading stopped */
 	struct fault value_fault;
-	const char *value_member;
+	enum value_place value_place;
 	struct slice value_key;
 };
 

@@ -406,7 +406,7 @@ static void reader_start(struct json_reader *r, const struct shape *root, struct
 	r->arena = a;
 	r->fault = f;
 	fault_init(&r->value_fault, a);
-	r->value_member = NULL;
+	r->value_place = VALUES_ITEM;
 	r->value_key = SLICE_NONE;
 }
 
@@ -446,7 +446,7 @@ enum err json_read_request(struct json_reader *r, enum op op, struct slice body,
 	if (rc != ERR_OK)
 		return rc;
 	req->value_fault = r->value_fault;
-	req->value_member = r->value_member;
+	req->value_place = r->value_place;
 	req->value_key = r->value_key;
 	return ERR_OK;
 }

@@ -150,10 +150,11 @@ static int sextet(uint8_t c)
 	return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* mbedtls forgives blanks, line ends and stray bits behind the last byte; the service does not. */
+/* mbedtls forgives blanks, line ends and stray bits behind the last byte; the service does not, and looks at the last first. */
 static bool base64_strict(struct json_reader *r, struct slice s)
 {
 	size_t pad = 0;
+	int last;
 
 	if (s.n % 4 != 0) {
 		fault_set(r->fault, MSG_BASE64_LENGTH, s.n);
@@ -161,15 +162,16 @@ static bool base64_strict(struct json_reader *r, struct slice s)
 	}
 	while (pad < 2 && pad < s.n && s.p[s.n - 1 - pad] == '=')
 		pad++;
+	last = pad > 0 ? sextet(s.p[s.n - pad - 1]) : 0;
+	if (last > 0 && (last & (pad == 1 ? 3 : 15)) != 0) {
+		fault_set(r->fault, MSG_BASE64_LAST);
+		return false;
+	}
 	for (size_t i = 0; i < s.n - pad; i++) {
 		if (sextet(s.p[i]) < 0) {
 			fault_set(r->fault, MSG_BASE64_CHAR);
 			return false;
 		}
-	}
-	if (pad > 0 && (sextet(s.p[s.n - pad - 1]) & (pad == 1 ? 3 : 15)) != 0) {
-		fault_set(r->fault, MSG_BASE64_LAST);
-		return false;
 	}
 	return true;
 }

@@ -19,40 +19,46 @@ static const struct shape map_shape = {
 
 /* ---- value faults ---- */
 
-/* The first counts, except that the service looks at expressions' values last. */
-static bool fault_is_first(const struct json_reader *r, const char *member)
+/* The parameter that we are in: the outermost that has a place of its own. */
+static enum value_place place_here(const struct json_reader *r)
 {
-	static const char last[] = "ExpressionAttributeValues";
+	static const struct { const char *name; enum value_place place; } all[] = {
+		{ "AttributeUpdates", VALUES_UPDATES }, { "Expected", VALUES_EXPECTED },
+		{ "QueryFilter", VALUES_FILTER }, { "ScanFilter", VALUES_FILTER },
+		{ "ExclusiveStartKey", VALUES_START_KEY }, { "ExpressionAttributeValues", VALUES_EXPRESSION },
+		{ "KeyConditions", VALUES_KEY_CONDITIONS },
+	};
 
-	return r->value_fault.code == ERR_OK || (r->value_member != NULL && strcmp(r->value_member, last) == 0 &&
-	                                         member != NULL && strcmp(member, last) != 0);
+	for (unsigned i = 0; i < r->frames; i++) {
+		const struct frame *f = &r->frame[i];
+
+		for (size_t k = 0; f->kind == FRAME_STRUCT && k < sizeof all / sizeof *all; k++)
+			if (strcmp(f->shape->member[f->member].name, all[k].name) == 0)
+				return all[k].place;
+	}
+	return VALUES_ITEM;
 }
 
-/* Where are we? The innermost structure's member, and the name under it if that is a map. */
-static const char *fault_place(const struct json_reader *r, const struct frame **map)
+/* The map that is the innermost structure's member; or NULL. */
+static const struct frame *map_here(const struct json_reader *r)
 {
 	unsigned i = r->frames;
 
-	*map = NULL;
 	while (i > 0 && r->frame[i - 1].kind != FRAME_STRUCT)
 		i--;
-	if (i == 0)
-		return NULL;
-	if (i < r->frames && r->frame[i].kind == FRAME_MAP)
-		*map = &r->frame[i];
-	return r->frame[i - 1].shape->member[r->frame[i - 1].member].name;
+	return i > 0 && i < r->frames && r->frame[i].kind == FRAME_MAP ? &r->frame[i] : NULL;
 }
 
-/* Where to write the fault's words, or NULL if there was one before. */
+/* Where to write the fault's words, or NULL if there was one before it. */
 static struct fault *fault_here(struct json_reader *r)
 {
-	const struct frame *map;
-	const char *member = fault_place(r, &map);
+	const struct frame *map = map_here(r);
+	enum value_place place = place_here(r);
 	struct mp m;
 
-	if (!fault_is_first(r, member))
+	if (r->value_fault.code != ERR_OK && r->value_place <= place)
 		return NULL;
-	r->value_member = member;
+	r->value_place = place;
 	r->value_key = SLICE_NONE;
 	if (map != NULL && !r->out.failed) {
 		m = mp_open(slice_of(r->out.p + map->key_at, r->out.n - map->key_at));

@@ -10,7 +10,7 @@ enum err request_open(struct request *r, enum op op, struct slice bytes, struct 
 	r->arena = a;
 	r->bytes = bytes;
 	fault_init(&r->value_fault, a);
-	r->value_member = NULL;
+	r->value_place = VALUES_ITEM;
 	r->value_key = SLICE_NONE;
 	r->bound = NULL;
 	return ERR_OK;
@@ -58,15 +58,22 @@ static bool announces_start_key(const char *text)
 	return true;
 }
 
-static enum err report_value_fault(const struct request *r, struct fault *f)
+enum err request_check_values(const struct request *r, enum value_place last, struct fault *f)
 {
-	const char *member = r->value_member != NULL ? r->value_member : "", *text = r->value_fault.text;
+	const char *text = r->value_fault.text;
 
-	if (strcmp(member, "ExpressionAttributeValues") == 0 && r->value_key.n > 0)
+	if (r->value_fault.code == ERR_OK || r->value_place > last)
+		return ERR_OK;
+	if (r->value_place == VALUES_EXPRESSION && r->value_key.n > 0)
 		return fault_set(f, MSG_VALUE_IN_EXPRESSION, text, SLICE_FMT(r->value_key));
-	if (strcmp(member, "ExclusiveStartKey") == 0 && announces_start_key(text))
+	if (r->value_place == VALUES_START_KEY && announces_start_key(text))
 		return fault_set(f, MSG_VALUE_IN_START_KEY, text);
 	return fault_set(f, r->value_fault.code, "%s", text);
+}
+
+static bool values_wait(enum op op)
+{
+	return op == OP_GetItem || op == OP_PutItem || op == OP_UpdateItem || op == OP_DeleteItem || op == OP_Query || op == OP_Scan;
 }
 
 enum err request_check(const struct request *r, struct fault *f)
@@ -75,7 +82,5 @@ enum err request_check(const struct request *r, struct fault *f)
 
 	if (rc == ERR_OK)
 		rc = validate(op_info[r->op].in, r->bytes, f);
-	if (rc == ERR_OK && r->value_fault.code != ERR_OK)
-		rc = report_value_fault(r, f);
-	return rc;
+	return rc == ERR_OK && !values_wait(r->op) ? request_check_values(r, VALUES_KEY_CONDITIONS, f) : rc;
 }

@@ -114,7 +114,7 @@ static enum err read_one_table(struct batch_get *b, struct batch_table *t)
 	struct call *c = b->call;
 	uint32_t n;
 	struct mp keys;
-	enum err rc = read_plan_bind(&t->plan, c->worker, &t->in, &ids, &c->arena, &c->fault);
+	enum err rc = read_plan_bind(&t->plan, c->worker, &c->req, &t->in, &ids, &c->fault);
 
 	t->consistency = record_bool(&t->in, KeysAndAttributes_ConsistentRead) ? READ_STRONG : READ_EVENTUAL;
 	t->first = b->keys;

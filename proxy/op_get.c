@@ -44,7 +44,7 @@ static enum err get_check(struct get *g)
 	enum err rc = request_check(&c->req, &c->fault);
 
 	if (rc == ERR_OK)
-		rc = read_plan_bind(&g->plan, c->worker, in, &ids, &c->arena, &c->fault);
+		rc = read_plan_bind(&g->plan, c->worker, &c->req, in, &ids, &c->fault);
 	if (rc == ERR_OK)
 		rc = read_table(c->worker, record_str(in, GetItemInput_TableName), &g->table, &c->fault);
 	if (rc != ERR_OK)

@@ -56,7 +56,7 @@ static enum err read_get(struct transact_get *t, struct slice bytes)
 	t->key[t->n].key = get.m[Get_Key];
 	/* Names without an expression are no fault here, unlike in GetItem. */
 	if (record_has(&get, Get_ProjectionExpression))
-		rc = read_plan_bind(&p->plan, c->worker, &get, &ids, &c->arena, &c->fault);
+		rc = read_plan_bind(&p->plan, c->worker, &c->req, &get, &ids, &c->fault);
 	if (rc == ERR_OK)
 		t->n++;
 	return rc;

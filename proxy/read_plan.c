@@ -29,12 +29,15 @@ static enum err bind_expression(struct read_plan *p, struct worker *w, const str
 	return rc == ERR_OK ? expr_env_unused(&env, f) : rc;
 }
 
-enum err read_plan_bind(struct read_plan *p, struct worker *w, const struct record *in, const struct read_members *ids,
-	struct arena *a, struct fault *f)
+enum err read_plan_bind(struct read_plan *p, struct worker *w, const struct request *req, const struct record *in,
+	const struct read_members *ids, struct fault *f)
 {
+	struct arena *a = req->arena;
 	enum err rc = check_parameters(in, ids, f);
 
 	*p = (struct read_plan){ .expr = NULL };
+	if (rc == ERR_OK)
+		rc = request_check_values(req, VALUES_ITEM, f);
 	if (rc != ERR_OK)
 		return rc;
 	if (record_has(in, ids->expression))

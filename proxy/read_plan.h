@@ -8,6 +8,7 @@
 
 #include "protocol/capacity.h"
 #include "protocol/expr.h"
+#include "protocol/request.h"
 #include "store/table.h"
 
 struct worker;
@@ -23,10 +24,10 @@ struct read_members {
 	uint32_t attributes, names, expression;
 };
 
-/* In the service's order: old and new parameters mixed, names without an expression, syntax, placeholders. On failure
- * there is nothing to release. */
-enum err read_plan_bind(struct read_plan *p, struct worker *w, const struct record *in, const struct read_members *ids,
-	struct arena *a, struct fault *f) __attribute__((warn_unused_result));
+/* In the service's order: old and new parameters mixed, names without an expression, the request's values, syntax,
+ * placeholders. in: the request's record, or one within it. On failure there is nothing to release. */
+enum err read_plan_bind(struct read_plan *p, struct worker *w, const struct request *req, const struct record *in,
+	const struct read_members *ids, struct fault *f) __attribute__((warn_unused_result));
 void read_plan_release(struct read_plan *p);
 /* Append what is wanted of an item. */
 void read_plan_put(const struct read_plan *p, struct slice item, struct buf *out);

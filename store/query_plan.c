@@ -55,6 +55,7 @@ struct planner {
 	struct query *q;
 	struct expr_env env;
 	struct expr *key_condition;    /* parsed; or NULL */
+	struct condition *key_bound;   /* the same, bound */
 	struct fault *f;
 };
 
@@ -70,19 +71,34 @@ static enum err check_params(struct planner *p)
 	return params_check(p->in, params, p->f);
 }
 
-static enum err bind_legacy(struct planner *p)
+static enum err bind_filter(struct planner *p)
 {
 	const struct record *in = p->in;
 	const struct members *m = p->m;
-	enum err rc = ERR_OK;
+	enum err rc = request_check_values(p->req, VALUES_FILTER, p->f);
 
-	if (record_has(in, m->operator_) && !record_has(in, m->legacy_filter))
+	if (rc == ERR_OK && record_has(in, m->operator_) && !record_has(in, m->legacy_filter))
 		return fault_set(p->f, MSG_OPERATOR_WITHOUT_EXPECTED);
-	if (record_has(in, m->legacy_filter))
+	if (rc == ERR_OK && record_has(in, m->legacy_filter))
 		rc = legacy_filter(in->m[m->legacy_filter], record_str(in, m->operator_), p->req->arena, &p->q->filter, p->f);
-	if (rc == ERR_OK && record_has(in, m->attributes))
-		rc = legacy_attributes(in->m[m->attributes], p->req->arena, &p->q->projection, p->f);
 	return rc;
+}
+
+static enum err bind_attributes(struct planner *p)
+{
+	unsigned id = p->m->attributes;
+
+	return record_has(p->in, id) ? legacy_attributes(p->in->m[id], p->req->arena, &p->q->projection, p->f) : ERR_OK;
+}
+
+/* The older parameters, which the two operations take in orders of their own, and the start key's values. */
+static enum err bind_legacy(struct planner *p)
+{
+	enum err rc = p->q->scan ? bind_attributes(p) : bind_filter(p);
+
+	if (rc == ERR_OK)
+		rc = p->q->scan ? bind_filter(p) : bind_attributes(p);
+	return rc == ERR_OK ? request_check_values(p->req, VALUES_START_KEY, p->f) : rc;
 }
 
 static enum err read_segments(struct planner *p)
@@ -160,13 +176,13 @@ static enum err bind_expressions(struct planner *p)
 		p->env = (struct expr_env){ .arena = p->req->arena };
 		return ERR_OK;
 	}
-	if (rc == ERR_OK && !p->q->scan && record_has(in, QueryInput_KeyConditionExpression))
+	if (rc == ERR_OK)
+		rc = request_check_values(p->req, VALUES_EXPRESSION, p->f);
+	if (rc == ERR_OK && !p->q->scan && record_has(in, QueryInput_KeyConditionExpression)) {
 		rc = parse(p, EXPR_KEY_CONDITION, QueryInput_KeyConditionExpression, &p->key_condition);
-	/* What needs no table is said before the table is looked for; the rest in bind_key_condition. */
-	if (rc == ERR_OK && p->key_condition != NULL)
-		rc = key_condition_bind(p->key_condition, &p->env, NULL, &p->q->condition, p->f);
-	else if (rc == ERR_OK && !p->q->scan && record_has(in, QueryInput_KeyConditions))
-		rc = legacy_key_conditions(in->m[QueryInput_KeyConditions], NULL, p->req->arena, &p->q->condition, p->f);
+		if (rc == ERR_OK)
+			rc = condition_bind(p->key_condition, &p->env, &p->key_bound, p->f);
+	}
 	if (rc == ERR_OK && record_has(in, p->m->filter)) {
 		rc = parse(p, EXPR_FILTER, p->m->filter, &e);
 		if (rc == ERR_OK)
@@ -177,7 +193,22 @@ static enum err bind_expressions(struct planner *p)
 		if (rc == ERR_OK)
 			rc = projection_bind(e, &p->env, &p->q->projection, p->f);
 	}
-	return rc;
+	return rc == ERR_OK ? expr_env_unused(&p->env, p->f) : rc;
+}
+
+/* By the key of the table or index, or by none: what needs no table is said before the table is looked for. */
+static enum err fit_key_condition(struct planner *p, const struct key_schema *key)
+{
+	if (p->key_bound != NULL)
+		return key_condition_fit(p->key_condition, p->key_bound, key, &p->q->condition, p->f);
+	return legacy_key_conditions(p->in->m[QueryInput_KeyConditions], key, p->req->arena, &p->q->condition, p->f);
+}
+
+static enum err check_key_condition(struct planner *p)
+{
+	enum err rc = request_check_values(p->req, VALUES_KEY_CONDITIONS, p->f);
+
+	return rc == ERR_OK && !p->q->scan && p->req->bound == NULL ? fit_key_condition(p, NULL) : rc;
 }
 
 /* ---- with the table ---- */
@@ -217,10 +248,7 @@ static enum err bind_key_condition(struct planner *p)
 		q->condition = p->req->bound->key;
 		return query_check_condition(q, p->f);
 	}
-	if (p->key_condition != NULL)
-		rc = key_condition_bind(p->key_condition, &p->env, q->key, &q->condition, p->f);
-	else
-		rc = legacy_key_conditions(p->in->m[QueryInput_KeyConditions], q->key, p->req->arena, &q->condition, p->f);
+	rc = fit_key_condition(p, q->key);
 	return rc == ERR_OK ? query_check_condition(q, p->f) : rc;
 }
 
@@ -333,11 +361,11 @@ static enum err plan_request(struct planner *p)
 		 !record_has(p->in, QueryInput_KeyConditionExpression))
 		rc = fault_set(p->f, MSG_QUERY_NO_CONDITION);
 	if (rc == ERR_OK)
-		rc = check_select(p);
-	if (rc == ERR_OK)
 		rc = bind_expressions(p);
 	if (rc == ERR_OK)
-		rc = expr_env_unused(&p->env, p->f);
+		rc = check_key_condition(p);
+	if (rc == ERR_OK)
+		rc = check_select(p);
 	read_simple(p);
 	return rc;
 }

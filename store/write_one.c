@@ -104,6 +104,8 @@ enum err write_one_begin(struct store_write *w, const struct write_one *one)
 	p->metrics = record_is(in, one->metrics, "SIZE");
 	p->op->old_on_failure = record_is(in, one->on_failure, "ALL_OLD");
 	rc = params_check(in, &one->params, &w->fault);
+	if (rc == ERR_OK)
+		rc = request_check_values(w->req, VALUES_ITEM, &w->fault);
 	return rc == ERR_OK ? read_returning(w, one) : rc;
 }
 

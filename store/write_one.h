@@ -25,7 +25,8 @@ struct write_one {
 	.conditional_operator = s##_ConditionalOperator, .names = s##_ExpressionAttributeNames, \
 	.values = s##_ExpressionAttributeValues
 
-/* A plan of one operation with the options of its answer; old parameters against new ones, then ReturnValues. */
+/* A plan of one operation with the options of its answer; old parameters against new ones, the values of the item or key, then
+ * ReturnValues. */
 enum err write_one_begin(struct store_write *w, const struct write_one *one) __attribute__((warn_unused_result));
 /* Expressions, then the table. */
 enum err write_one_bind(struct store_reader *r, struct store_write *w, const struct write_one *one, const struct table **t)

@@ -95,11 +95,11 @@ static enum err bind_legacy(struct store_write *w, const struct record *in, cons
 {
 	struct slice updates = member(in, p->attribute_updates), expected = member(in, p->expected);
 	struct slice operator = text_of(in, p->conditional_operator);
-	enum err rc = ERR_OK;
+	enum err rc = request_check_values(w->req, VALUES_EXPECTED, f);
 
-	if (slice_present(operator) && !slice_present(expected))
+	if (rc == ERR_OK && slice_present(operator) && !slice_present(expected))
 		return fault_set(f, MSG_OPERATOR_WITHOUT_EXPECTED);
-	if (slice_present(updates))
+	if (rc == ERR_OK && slice_present(updates))
 		rc = legacy_updates(updates, w->req->arena, &op->update, f);
 	if (rc == ERR_OK && slice_present(expected))
 		rc = legacy_expected(expected, operator, w->req->arena, &op->condition, f);
@@ -127,6 +127,8 @@ enum err write_bind(struct store_reader *r, struct store_write *w, const struct 
 		return bind_legacy(w, in, p, op, f);
 	enum err rc = expr_env_init(&env, member(in, p->names), member(in, p->values), true, w->req->arena, f);
 
+	if (rc == ERR_OK)
+		rc = request_check_values(w->req, VALUES_EXPRESSION, f);
 	if (rc == ERR_OK && slice_present(update)) {
 		rc = parse(r, w, EXPR_UPDATE, update, &e, f);
 		if (rc == ERR_OK)

@@ -118,9 +118,10 @@ static void try_key_condition(struct bench *w, const struct expr *e)
 {
 	const struct key_schema ks = { .hash = { { SLICE_LIT("a"), VALUE_N } }, .range = { { SLICE_LIT("b"), VALUE_S } },
 		.hashes = 1, .ranges = 1 };
+	struct condition *c;
 	struct key_condition out;
 
-	if (key_condition_bind(e, &w->env, &ks, &out, &w->f) == ERR_OK)
+	if (condition_bind(e, &w->env, &c, &w->f) == ERR_OK && key_condition_fit(e, c, &ks, &out, &w->f) == ERR_OK)
 		require(value_check(out.hash[0]) && out.range_eqs <= 1);
 }
 

@@ -1,7 +1,9 @@
 """What users of DynamoDB's compatibles stumbled over in expressions, legacy parameters and return values."""
 
+import contextlib
+
 import pytest
-from doors import NS, SS, N, definitions, index, item, values
+from doors import NS, SS, Database, HttpDoor, N, definitions, index, item, values
 
 TYPE = "Incorrect operand type for operator or function; operator or function: "
 MISSING = "The provided expression refers to an attribute that does not exist in the item"
@@ -211,9 +213,9 @@ def test_projections(db, plain):
 
 def test_a_scan_filters_by_size_and_members(db):
     table = db.create("S")
-    db.put(table, pk="x", s="hello", l=[1])
-    got = db("Scan", TableName=table, FilterExpression="contains(l, :v) AND size(s) = :five",
-             ExpressionAttributeValues=values(v=N("1.0"), five=5))
+    db.put(table, pk="x", s="hello", l=[1], u="\u00e9\U0001d11e")
+    got = db("Scan", TableName=table, FilterExpression="contains(l, :v) AND size(s) = :five AND size(u) = :units",
+             ExpressionAttributeValues=values(v=N("1.0"), five=5, units=3))
     assert got["Count"] == 1
 
 
@@ -329,6 +331,60 @@ MIXED = "Can not use both expression and non-expression parameters in the same r
 ])
 def test_legacy_mistakes(db, pair, operation, body, text):
     db.invalid(text, operation, TableName=pair, **body)
+
+
+# ---- requests with several mistakes: the one that the service tells of ----
+
+NO_VALUE = {"a": {}}
+FILTERED = {"a": {"ComparisonOperator": "EQ", "AttributeValueList": [{}]}}
+EMPTY = "Supplied AttributeValue is empty"
+
+
+@pytest.mark.parametrize("operation, body, text", [
+    ("PutItem", {"Item": NO_VALUE, "Expected": NO_VALUE, "ConditionExpression": ""},
+     MIXED + "{Expected} Expression parameters: {ConditionExpression}"),
+    ("PutItem", {"Item": NO_VALUE, "Expected": NO_VALUE, "ExpressionAttributeNames": {}},
+     "ExpressionAttributeNames can only be specified when using expressions"),
+    ("PutItem", {"Item": NO_VALUE, "Expected": NO_VALUE, "ReturnValues": "ALL_NEW"}, EMPTY),
+    ("PutItem", {"Item": item(pk="x"), "Expected": {"a": {"Value": {}}}, "ReturnValues": "ALL_NEW"}, "ReturnValues can only be"),
+    ("PutItem", {"Item": item(pk="x"), "ConditionExpression": "", "ExpressionAttributeNames": {}, "ExpressionAttributeValues": {":v": {}}},
+     "ExpressionAttributeNames must not be empty"),
+    ("UpdateItem", {"Key": item(pk="x"), "UpdateExpression": "", "ExpressionAttributeValues": {":a": {}, "b": {}}},
+     'ExpressionAttributeValues contains invalid key: Syntax error; key: "b"'),
+    ("UpdateItem", {"Key": item(pk="x"), "UpdateExpression": "", "ExpressionAttributeValues": {":a": {}}},
+     "ExpressionAttributeValues contains invalid value: " + EMPTY),
+    ("UpdateItem", {"Key": item(pk="x"), "AttributeUpdates": {"a": {"Value": {}}}, "Expected": {"a": {}}}, EMPTY),
+    ("PutItem", {"Item": item(pk="x"), "ConditionalOperator": "OR", "Expected": {"a": {"Exists": True}}}, "Value must be provided"),
+    ("GetItem", {"Key": NO_VALUE, "AttributesToGet": ["a"], "ProjectionExpression": ""},
+     MIXED + "{AttributesToGet} Expression parameters: {ProjectionExpression}"),
+    ("GetItem", {"Key": NO_VALUE, "ProjectionExpression": ""}, EMPTY),
+    ("Scan", {"AttributesToGet": ["a", "a"], "ScanFilter": FILTERED, "ExclusiveStartKey": NO_VALUE}, "Duplicate value in attribute name: a"),
+    ("Scan", {"ScanFilter": FILTERED, "ExclusiveStartKey": {"a": {"N": "x"}}}, EMPTY),
+    ("Scan", {"ExclusiveStartKey": NO_VALUE, "Segment": 1}, "The provided starting key is invalid: " + EMPTY),
+    ("Scan", {"FilterExpression": "a =", "Select": "SPECIFIC_ATTRIBUTES"}, "Invalid FilterExpression: Syntax error"),
+    ("Query", {"QueryFilter": FILTERED, "AttributesToGet": ["a", "a"], "ExclusiveStartKey": {"a": {"N": "x"}}}, EMPTY),
+    ("Query", {"QueryFilter": {}, "AttributesToGet": ["a", "a"], "ExclusiveStartKey": NO_VALUE}, "Duplicate value in attribute name: a"),
+    ("Query", {"KeyConditions": FILTERED, "ExclusiveStartKey": {"a": {"N": "x"}}}, "cannot be converted to a numeric value: x"),
+    ("Query", {"KeyConditions": FILTERED, "FilterExpression": "a ="}, "Invalid FilterExpression: Syntax error"),
+    ("Query", {"KeyConditionExpression": "attribute_exists(a)", "FilterExpression": "", "ProjectionExpression": ""},
+     "Invalid FilterExpression: The expression can not be empty;"),
+    ("Query", {"KeyConditionExpression": "attribute_exists(a)", "FilterExpression": "a > b", "ProjectionExpression": ""},
+     "Invalid ProjectionExpression: The expression can not be empty;"),
+    ("Query", {"KeyConditionExpression": "a > 4", "FilterExpression": ""}, "Invalid KeyConditionExpression: Syntax error"),
+    ("Query", {"KeyConditionExpression": "attribute_exists(a)", "ExpressionAttributeNames": {"#u": "u"}}, "unused in expressions"),
+    ("Query", {"KeyConditionExpression": "attribute_exists(a)", "Select": "SPECIFIC_ATTRIBUTES"}, "Invalid operator used in"),
+])
+def test_the_foremost_mistake(dynax, operation, body, text):
+    """All come before the table is looked for. By HTTP alone: the client library looks at values before it sends anything."""
+    with contextlib.closing(HttpDoor(dynax)) as door:
+        Database(door, dynax).invalid(text, operation, TableName="absent", **body)
+
+
+def test_many_values_in_a_list(db):
+    table = db.create("S")
+    db.put(table, pk="x", a=1)
+    asked = {"a": {"ComparisonOperator": "IN", "AttributeValueList": [{"N": str(n)} for n in range(27500)]}}
+    assert db("Scan", TableName=table, ScanFilter=asked)["Count"] == 1
 
 
 def test_legacy_queries(db):

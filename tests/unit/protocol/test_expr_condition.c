@@ -101,6 +101,8 @@ Test(expr_condition, true_of_an_item)
 		                               { "size(ss) BETWEEN :v AND n", "{ :v: 2 }" },
 		                               { "size(e) = :v", "{ :v: 0 }" },
 		                               { "size(:x) > :v", "{ :v: 1, :x: \"ab\" }" },
+		                               { "size(:x) = :v", "{ :v: 3, :x: \"ab\u00ff\" }" },
+		                               { "size(:x) = :v", "{ :v: 3, :x: \"\u00e9\U0001d11e\" }" },
 		                               { "size(s) IN (:v, n)", "{ :v: 9 }" },
 		                               { "size(n) <> :v", "{ :v: 1 }" },
 		                               { "m.x < m.y[1]", NULL },

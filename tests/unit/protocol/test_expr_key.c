@@ -33,12 +33,15 @@ static struct key_condition k;
 static const char *bind(const char *text, const char *values, const struct key_schema *ks)
 {
 	struct expr *e = NULL;
+	struct condition *c;
 	enum err rc = expr_env_init(&w.env, SLICE_NONE, val(&w, values), true, &w.arena, &w.f);
 
 	if (rc == ERR_OK)
 		rc = expr_parse(EXPR_KEY_CONDITION, slice_str(text), &e, &w.f);
 	if (rc == ERR_OK)
-		rc = key_condition_bind(e, &w.env, ks, &k, &w.f);
+		rc = condition_bind(e, &w.env, &c, &w.f);
+	if (rc == ERR_OK)
+		rc = key_condition_fit(e, c, ks, &k, &w.f);
 	expr_unref(&e);
 	return rc == ERR_OK ? NULL : w.f.text;
 }

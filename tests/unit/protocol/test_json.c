@@ -68,7 +68,7 @@ static void value_fault(const char *value, const char *why)
 	cr_assert_eq(read_request(OP_PutItem, body, &req), ERR_OK, "%s: %s", body, fault.text);
 	cr_assert_eq(req.value_fault.code, ERR_VALIDATION, "%s", body);
 	cr_assert_str_eq(req.value_fault.text, why, "%s: %s", body, req.value_fault.text);
-	cr_assert_str_eq(req.value_member, "Item");
+	cr_assert_eq(req.value_place, VALUES_ITEM);
 	cr_assert(slice_eq(req.value_key, SLICE_LIT("k")));
 }
 
@@ -258,6 +258,7 @@ Test(json, base64_is_strict)
 		{ "YWJ k===", "Invalid Base64 character" },
 		{ "YR==", "Invalid last non-pad Base64 character dectected" },
 		{ "YWJ=", "Invalid last non-pad Base64 character dectected" },
+		{ "=+/=", "Invalid last non-pad Base64 character dectected" },
 	};
 
 	for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -402,7 +403,7 @@ Test(json, number_faults)
 	            "Number underflow. Attempting to store a number with magnitude smaller than supported range");
 }
 
-Test(json, the_first_value_fault_counts_but_expression_values_come_last)
+Test(json, the_first_value_fault_of_the_foremost_parameter_counts)
 {
 	struct request req;
 
@@ -411,7 +412,7 @@ Test(json, the_first_value_fault_counts_but_expression_values_come_last)
 	                          "\"Item\":{\"b\":{\"N\":\"x\"},\"a\":{}},\"TableName\":\"t\"}",
 	                          &req),
 	             ERR_OK);
-	cr_assert_str_eq(req.value_member, "Item");
+	cr_assert_eq(req.value_place, VALUES_ITEM);
 	cr_assert_str_eq(req.value_fault.text, "The parameter cannot be converted to a numeric value: x");
 	cr_assert(slice_eq(req.value_key, SLICE_LIT("b")));
 	cr_assert_eq(read_request(OP_TransactWriteItems,
@@ -419,8 +420,16 @@ Test(json, the_first_value_fault_counts_but_expression_values_come_last)
 	                          "{\":v\":{\"L\":[{\"SS\":[]}]}}}}]}",
 	                          &req),
 	             ERR_OK);
-	cr_assert_str_eq(req.value_member, "ExpressionAttributeValues");
+	cr_assert_eq(req.value_place, VALUES_EXPRESSION);
 	cr_assert(slice_eq(req.value_key, SLICE_LIT(":v")));
+	cr_assert_eq(read_request(OP_Query,
+	                          "{\"ExclusiveStartKey\":{\"a\":{}},\"ExpressionAttributeValues\":{\":v\":{}},"
+	                          "\"KeyConditions\":{\"k\":{\"AttributeValueList\":[{}]}},"
+	                          "\"QueryFilter\":{\"k\":{\"AttributeValueList\":[{\"N\":\"x\"}]}}}",
+	                          &req),
+	             ERR_OK);
+	cr_assert_eq(req.value_place, VALUES_FILTER);
+	cr_assert_str_eq(req.value_fault.text, "The parameter cannot be converted to a numeric value: x");
 }
 
 /* A body of `levels` maps around a string. */

@@ -30,7 +30,9 @@ static enum err check(enum op op, const char *body)
 
 	cr_assert_eq(json_read_request(reader, op, slice_str(body), &arena, &req, &fault), ERR_OK, "%s: %s", body,
 	             fault.text);
-	return request_check(&req, &fault);
+	enum err rc = request_check(&req, &fault);
+
+	return rc == ERR_OK ? request_check_values(&req, VALUES_KEY_CONDITIONS, &fault) : rc;
 }
 
 static void fine(enum op op, const char *body)
