@@ -51,7 +51,7 @@ enum err store_open(const struct store_opts *o, struct store **out, struct fault
 	if (rc == ERR_OK)
 		rc = backlogs_recover(s, f);
 	if (rc == ERR_OK)
-		rc = writer_start(s, o->batch_max, &s->writer, f);
+		rc = writer_start(s, &s->writer, f);
 	if (rc == ERR_OK)
 		rc = propagation_start(s, &s->propagation, f);
 	if (rc == ERR_OK)

@@ -49,7 +49,6 @@ struct store_opts {                       /* zero = default */
 	struct engine_opts engine;
 	struct store_observer observer;
 	const char *region, *account;         /* of ARNs: "ddblocal" and "000000000000" */
-	unsigned batch_max;                   /* writes in one batch at most: 1024 */
 	unsigned keeper_ms;                   /* expired items and records are looked for so often: 5000 */
 	enum capacity_mode capacity;
 	uint64_t partition_bytes;             /* a larger partition is cut in two (partition.h): 10 GiB */

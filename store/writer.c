@@ -13,13 +13,13 @@
 #include "store/write_txn.h"
 
 enum { BATCH_MAX = 1024 };
-/* A batch ends with the write that brings its requests beyond this: one flush must not wait for hundreds of megabytes. */
+/* A batch ends with the write that brings its part of the log beyond this: one flush must not wait for hundreds of megabytes,
+ * which small requests can make that change large items. */
 #define BATCH_BYTES ((size_t)8 * 1024 * 1024)
 
 struct writer {
 	struct store *store;
 	pthread_t thread;
-	unsigned batch_max;
 	pthread_mutex_t lock;             /* of the next four */
 	pthread_cond_t wake;
 	struct store_write *head, **tail; /* the queue, oldest first */
@@ -44,20 +44,16 @@ void writer_submit(struct writer *w, struct store_write *write)
 }
 
 /* Wait for work; the first writes of the queue, or NULL when stopping and all is done. */
-static struct store_write *take(struct writer *w, unsigned *n)
+static struct store_write *take(struct writer *w)
 {
 	struct store_write *list, **end = &list;
-	size_t bytes = 0;
 
-	*n = 0;
 	pthread_mutex_lock(&w->lock);
 	while (w->head == NULL && !w->stopping)
 		pthread_cond_wait(&w->wake, &w->lock);
 	list = w->head;
-	for (; *end != NULL && *n < w->batch_max && bytes < BATCH_BYTES; (*n)++) {
-		bytes += (*end)->req->bytes.n;
+	for (unsigned n = 0; *end != NULL && n < BATCH_MAX; n++)
 		end = &(*end)->next;
-	}
 	w->head = *end;
 	if (w->head == NULL)
 		w->tail = &w->head;
@@ -116,7 +112,24 @@ static void fail_all(struct write_batch *b, struct store_write *list, const stru
 	b->wake_backfill = false;
 }
 
-static void run_batch(struct write_batch *b, struct store_write *list)
+/* As many writes of the list as a batch may have, one at least; cuts the others off and returns them. */
+static struct store_write *apply_some(struct write_batch *b, struct store_write *list, unsigned *n)
+{
+	struct store_write *last = list, *rest;
+
+	for (*n = 1;; ++*n) {
+		apply(b, last);
+		if (last->next == NULL || engine_batch_bytes(b->store->engine) >= BATCH_BYTES)
+			break;
+		last = last->next;
+	}
+	rest = last->next;
+	last->next = NULL;
+	return rest;
+}
+
+/* Returns what is left of the list. n: how many writes the batch has had. */
+static struct store_write *run_batch(struct write_batch *b, struct store_write *list, unsigned *n)
 {
 	struct fault f;
 
@@ -125,17 +138,16 @@ static void run_batch(struct write_batch *b, struct store_write *list)
 	b->changes = 0;
 	b->marks = 0;
 	b->committed = 0;
-	for (struct store_write *w = list; w != NULL; w = w->next)
-		apply(b, w);
-	if (b->committed == 0) {
+	struct store_write *rest = apply_some(b, list, n);
+
+	if (b->committed == 0)
 		engine_publish(b->store->engine); /* nothing: the view that conditions were judged on, which pins pages, is let go */
-		return;
-	}
-	if (engine_flush(b->store->engine, &f) == ERR_OK)
+	else if (engine_flush(b->store->engine, &f) == ERR_OK)
 		publish(b);
 	else
 		fail_all(b, list, &f);
 	arena_reset(&b->arena);
+	return rest;
 }
 
 static void answer(struct store_write *list)
@@ -162,16 +174,16 @@ static void *writer_main(void *arg)
 {
 	struct writer *w = arg;
 	struct write_batch b = { .store = w->store };
-	struct store_write *list;
+	struct store_write *list, *rest = NULL;
 	unsigned n;
 
 	buf_init(&b.scratch);
 	buf_init(&b.row);
 	arena_init(&b.arena, 0);
-	while ((list = take(w, &n)) != NULL) {
+	while ((list = rest != NULL ? rest : take(w)) != NULL) {
 		uint64_t start = monotonic_ns();
 
-		run_batch(&b, list);
+		rest = run_batch(&b, list, &n);
 		count(w, n, monotonic_ns() - start);
 		answer(list);
 	}
@@ -185,14 +197,13 @@ static void *writer_main(void *arg)
 
 /* ---- start and stop ---- */
 
-enum err writer_start(struct store *s, unsigned batch_max, struct writer **out, struct fault *f)
+enum err writer_start(struct store *s, struct writer **out, struct fault *f)
 {
 	struct writer *w = calloc(1, sizeof *w);
 
 	if (w == NULL)
 		return fault_set(f, MSG_NO_MEMORY);
 	w->store = s;
-	w->batch_max = batch_max != 0 ? batch_max : BATCH_MAX;
 	w->tail = &w->head;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->wake, NULL);

@@ -9,8 +9,7 @@
 
 #include "store/store_int.h"
 
-enum err writer_start(struct store *s, unsigned batch_max, struct writer **w, struct fault *f)
-	__attribute__((warn_unused_result));
+enum err writer_start(struct store *s, struct writer **w, struct fault *f) __attribute__((warn_unused_result));
 /* Carry out what is queued, then stop. No more submissions may come. */
 void writer_stop(struct writer **w);
 void writer_submit(struct writer *w, struct store_write *write);

@@ -77,6 +77,8 @@ void engine_abort(struct engine *e);
 /* The newest committed value, the open batch included; value->p == NULL if there is none. Borrowed until the next
  * engine_publish. */
 enum err engine_read(struct engine *e, struct slice key, struct slice *value, struct fault *f) __attribute__((warn_unused_result));
+/* What the open batch takes in the log. */
+size_t engine_batch_bytes(const struct engine *e);
 /* Log the batch durably (see durability). On error the whole batch is undone, and the next one may succeed. */
 enum err engine_flush(struct engine *e, struct fault *f) __attribute__((warn_unused_result));
 /* Make the flushed batch visible to views; returns its last LSN. Ends an empty batch too: call it whatever came of the batch. */

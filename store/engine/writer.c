@@ -201,6 +201,11 @@ enum err engine_read(struct engine *e, struct slice key, struct slice *value, st
 	return view_get(e->w.view, key, value, f);
 }
 
+size_t engine_batch_bytes(const struct engine *e)
+{
+	return e->w.batch.n;
+}
+
 /* ---- flush and publish ---- */
 
 static void batch_end(struct engine *e)

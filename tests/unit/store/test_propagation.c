@@ -326,7 +326,7 @@ Test(propagation, no_overtaking_in_a_partition)
 
 Test(propagation, no_overtaking_in_an_index)
 {
-	struct fixture *fx = fixture_with(&(struct store_opts){ .batch_max = 0 });
+	struct fixture *fx = fixture_with(&(struct store_opts){ .keeper_ms = 0 });
 
 	create(fx, UNITS("1000"), UNITS("10000")); /* of ten partitions, which stay */
 	ok(fx, "UpdateTable", "{'TableName':'tab','GlobalSecondaryIndexUpdates':[{'Update':{'IndexName':'byg'," UNITS("3") "}}]}", NULL);
@@ -761,7 +761,7 @@ static void random_run(bool by_item, struct store_opts opts)
 
 Test(propagation, random_writes)
 {
-	random_run(false, (struct store_opts){ .batch_max = 0 });
+	random_run(false, (struct store_opts){ .keeper_ms = 0 });
 }
 
 /* It is partitions of the indexes that lack throughput: each item by itself goes from version to version. */
