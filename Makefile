@@ -146,7 +146,7 @@ $(S)/test-protocol: $(call obj,$(call src,tests/unit/protocol)) $(SUPPORT) $(S)/
 	$(link) -lcriterion -lmsgpackc -lgmp $(PROTOCOL_LIBS)
 $(S)/test-store: $(call obj,$(call src,tests/unit/store) $(call src,tests/unit/store/engine)) $(SUPPORT) $(S)/libstore.a $(S)/libprotocol.a
 	$(call say,LD)
-	$(link) -lcriterion $(STORE_LIBS) $(PROTOCOL_LIBS)
+	$(link) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -lcriterion $(STORE_LIBS) $(PROTOCOL_LIBS)
 $(B)/test-proxy: $(call obj,$(call src,tests/unit/proxy)) $(SUPPORT) $(B)/libproxy.a $(S)/libstore.a $(S)/libprotocol.a
 	$(call say,LD)
 	$(link) -lcriterion $(PROXY_LIBS) $(STORE_LIBS) $(PROTOCOL_LIBS)
