@@ -71,7 +71,7 @@ integration-c: check-programs
 
 # It no longer is when the epoch rule is taken out, so that the tests themselves are tested. With FAULTS=1 only.
 faults: check-programs
-	DYNAX_FAULTS_BUILD=1 DYNAXD=$(B)/dynaxd $(PYTEST) tests/integration/test_herd.py
+	DYNAX_FAULTS_BUILD=1 DYNAXD=$(B)/dynaxd $(PYTEST) tests/integration/test_herd.py tests/integration/test_ring_fails.py
 	DYNAX_FAULT=fill-delay=3000 $(S)/coherence $(B)/dynaxd 3
 	@for fault in no-epoch-check no-query-epoch; do echo "== must fail: $$fault"; \
 		DYNAX_FAULT=$$fault $(B)/cache_race 2 2>/dev/null; [ $$? = 1 ] || exit 1; \

@@ -63,4 +63,11 @@ bool fault_read_error(void)
 
 	return fault_setting("read-error") != NULL && !atomic_flag_test_and_set(&done);
 }
+
+unsigned fault_ring_short(unsigned writes)
+{
+	static atomic_flag done = ATOMIC_FLAG_INIT;
+
+	return writes > 1 && fault_setting("ring-short") != NULL && !atomic_flag_test_and_set(&done) ? writes / 2 : writes;
+}
 #endif

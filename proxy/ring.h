@@ -21,7 +21,7 @@ struct ring_write {
 	int fd;
 	const void *p;
 	size_t n;
-	ssize_t done;        /* bytes taken, or a negative errno */
+	ssize_t done;        /* bytes taken, 0 if it was not tried, or a negative errno */
 };
 
 enum { RING_WRITES = 16 };
@@ -29,7 +29,8 @@ enum { RING_WRITES = 16 };
 /* NULL if the kernel is too old or does not let us, as in many containers, or if memory is out: then write one by one. */
 struct ring *ring_new(void);
 void ring_free(struct ring **r);
-/* n: RING_WRITES at most. False if the ring fails: what was written is not known, and it is not to be used again. */
+/* n: RING_WRITES at most. False if the ring fails, and is not to be used again: what was not written is as if it had never been
+ * asked for, and of what nobody knows whether it was, `done` is -EIO. */
 bool ring_write(struct ring *r, struct ring_write *w, unsigned n) __attribute__((warn_unused_result));
 
 #endif

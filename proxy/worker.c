@@ -16,6 +16,7 @@
 #include "proxy/call.h"
 #include "proxy/conn.h"
 #include "proxy/fast_get.h"
+#include "proxy/log.h"
 #include "proxy/ring.h"
 
 enum { EXPR_CACHE_ENTRIES = 1024 };
@@ -68,11 +69,13 @@ static void flush_together(struct worker *w)
 	bool written = n == 0 || ring_write(w->ring, write, n);
 
 	for (unsigned i = 0; i < n; i++) {
-		conn_flushed(conn[i], written ? write[i].done : -EIO);
+		conn_flushed(conn[i], write[i].done);
 		conn_unref(conn[i]);
 	}
-	if (!written)
+	if (!written) {
+		log_warn("worker %u: io_uring fails: writing one by one", w->number);
 		ring_free(&w->ring);
+	}
 }
 
 static void flush_all(struct worker *w)
