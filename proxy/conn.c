@@ -86,6 +86,7 @@ void conn_close(struct conn *c, enum conn_outcome why)
 	worker_return_buf(w, &c->out);
 	buf_release(&c->behind);
 	c->taken = c->sent = 0;
+	c->paused = false; /* there is nothing to go on with */
 	c->door->closed(c);
 	if (c->prev != NULL)
 		c->prev->next = c->next;
@@ -150,10 +151,12 @@ void conn_finish(struct conn *c, enum conn_outcome why, bool linger)
 
 struct buf *conn_output(struct conn *c)
 {
-	if (c->out.p == NULL)
-		c->out = worker_borrow_buf(c->worker);
+	struct buf *b = c->sent != 0 || c->behind.n != 0 ? &c->behind : &c->out;
+
+	if (b->p == NULL)
+		*b = worker_borrow_buf(c->worker);
 	mark_dirty(c);
-	return c->behind.n != 0 ? &c->behind : &c->out;
+	return b;
 }
 
 void conn_output_take(struct conn *c, struct buf *b)
@@ -205,11 +208,6 @@ static void output_blocked(struct conn *c, size_t n)
 	if (c->blocked_ns == 0 || (c->blocked_bytes += n) >= CONN_WRITE_STEP) {
 		c->blocked_ns = c->worker->now_ns;
 		c->blocked_bytes = 0;
-	}
-	if (c->sent >= CONN_READ && c->sent >= c->out.n / 2 && c->out.n - c->sent <= CONN_WRITE) {
-		memmove(c->out.p, c->out.p + c->sent, c->out.n - c->sent);
-		c->out.n -= c->sent;
-		c->sent = 0;
 	}
 	set_writing(c, true);
 }
@@ -266,7 +264,7 @@ void conn_flushed(struct conn *c, ssize_t n)
 		metrics_count(c->worker->metrics, METRIC_BYTES_OUT, (uint64_t)n);
 		c->sent += (size_t)n;
 	}
-	if (c->sent == c->out.n && c->behind.n != 0)
+	if (c->sent == c->out.n && c->behind.p != NULL)
 		next_output(c);
 	if (c->sent < c->out.n)
 		output_blocked(c, n > 0 ? (size_t)n : 0);
@@ -281,8 +279,8 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	conn_ref(c); /* it may be among those that are gathered, and end as they are served */
 	worker_begin(c->worker);
-	conn_ref(c);
 	conn_flush(c);
 	worker_settle(c->worker);
 	conn_unref(c);

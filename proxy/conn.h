@@ -76,7 +76,7 @@ struct conn {
 	size_t due_bytes;                 /* received since */
 	enum conn_outcome outcome;        /* what will be counted once closed */
 	struct buf in, out;               /* without memory while empty (C4) */
-	struct buf behind;                /* what is to be sent after `out`: a long answer, and all that has come since */
+	struct buf behind;                /* sent after `out`, which does not grow once a part of it is sent, or a long answer follows */
 	size_t taken;                     /* of in: consumed by the door */
 	size_t sent;                      /* of out: written */
 	size_t held;                      /* bytes of finished answers that wait for their turn */

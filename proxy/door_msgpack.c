@@ -293,7 +293,7 @@ static bool run_batch(struct conn *c, const struct batch *b)
 		conn_take(c, b->slot[i].bytes);
 		run_frame(c, &b->slot[i]);
 	}
-	if (i < b->n)
+	if (i < b->n || c->state != CONN_STATE_OPEN)
 		return false;
 	if (b->n > 0)
 		conn_request_done(c);

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import socket
 import struct
 import threading
@@ -15,6 +16,7 @@ import pytest
 from daemon import BINARY, Daemon
 from doors import Database, HttpDoor, item
 from test_http_wire import Wire, request
+from test_msgpack_wire import GET_ITEM, REQUEST, Frames, frame, text
 
 BIG = 30                                # items of 100 KB in the long answers
 PER_CONNECTION = 4 << 20                # bytes that a client who does not read may cost
@@ -29,6 +31,7 @@ def served():
         for n in range(BIG):
             db.put(table, pk=f"b{n}", v=f"{n}é" + "y" * 100_000)
         db.put(table, pk="small", v="x")
+        db.put(table, pk="middle", v="m" * 10_000)
         db.put(table, pk="counter", c=0)
         yield daemon, table
 
@@ -90,6 +93,52 @@ class Normal(threading.Thread):
         assert self.count > 0 and not self.bad
 
 
+class Hoarder:
+    """A client that asks for many items of 10 KB and reads when it likes. It knows how many bytes of their answers the daemon
+    still holds: what it is owed, but for what is in the kernel."""
+
+    def __init__(self, daemon, table):
+        self.frames = Frames(daemon.msgpack)
+        self.socket = self.frames.socket
+        self.ask = frame(REQUEST, GET_ITEM, 1, b"\x82\x03\x81" + text("pk") + text("middle") + b"\x06" + text(table))
+        self.socket.sendall(self.ask)
+        self.answer, self.owed = 16 + len(self.frames.next()[3]), 0
+
+    def request(self, n):
+        self.socket.sendall(self.ask * n)
+        self.owed += n * self.answer
+
+    def read(self, n):
+        while n > 0:
+            got = len(self.socket.recv(min(n, 1 << 16)))
+            assert got > 0
+            self.owed -= got
+            n -= got
+
+    def read_what_is_there(self):
+        deadline = time.monotonic() + 10
+        while self.kernel_has() > 0 and time.monotonic() < deadline:
+            try:
+                self.owed -= len(self.socket.recv(1 << 16, socket.MSG_DONTWAIT))
+            except BlockingIOError:
+                time.sleep(0.01)
+
+    def kernel_has(self):
+        ours, theirs = self.socket.getsockname()[1], self.socket.getpeername()[1]
+        with open("/proc/net/tcp") as f:
+            lines = [line.split() for line in f.readlines()[1:]]
+        queues = {(int(l[1][-4:], 16), int(l[2][-4:], 16)): l[4].split(":") for l in lines}
+        return int(queues[theirs, ours][0], 16) + int(queues[ours, theirs][1], 16)
+
+    def daemon_has(self):
+        """Once that does not change any more. (What is on its way may be counted twice for a moment, at both ends.)"""
+        last = None
+        while (now := self.owed - self.kernel_has()) != last or now < 0:
+            last = now
+            time.sleep(0.005)
+        return now
+
+
 def test_long_answers_keep_their_order(served):
     daemon, table = served
     small = request("GetItem", {"TableName": table, "Key": item(pk="small")})
@@ -129,6 +178,27 @@ def test_clients_that_never_read(served):
             assert peak - base < len(all_) * PER_CONNECTION
         for s in all_:
             reset(s)
+    back_to(daemon, before)
+
+
+@pytest.mark.parametrize("requests", range(700, 1200, 100))
+def test_a_client_that_is_gone_when_its_answers_are(served, requests):
+    """The daemon learns at once that it may write the last of them and that there will be no more requests."""
+    daemon, table = served
+    before = connections(daemon), descriptors(daemon)
+    h = Hoarder(daemon, table)
+    while not 0 < (held := h.daemon_has()) <= 200_000:
+        h.request(requests if held == 0 else 0)
+        h.read(500_000 if held > 1_500_000 else 50_000)
+    os.kill(daemon.pid, signal.SIGSTOP)
+    try:
+        h.read_what_is_there()
+        h.socket.shutdown(socket.SHUT_WR)
+    finally:
+        os.kill(daemon.pid, signal.SIGCONT)
+    h.read(h.owed)
+    assert h.socket.recv(1) == b""
+    h.socket.close()
     back_to(daemon, before)
 
 

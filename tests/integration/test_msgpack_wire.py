@@ -119,6 +119,14 @@ class MsgpackWire(unittest.TestCase):
                 f.socket.shutdown(socket.SHUT_WR)
                 self.assertTrue(f.at_end())
 
+    def test_only_the_first_mistake_is_told(self):
+        junk = struct.pack(">I", 0xffffffff)
+        for greet, data in ((True, frame(ANSWER) + junk), (False, frame(PING) + junk), (False, hello(version=0) + junk)):
+            with self.frames(greet=greet) as f:
+                self.assertEqual(f.send(data).next()[:3], (ERROR, FRAME, 0))
+                f.socket.shutdown(socket.SHUT_WR)
+                self.assertTrue(f.at_end())
+
     def test_bad_bodies_are_answered(self):
         with self.frames() as f:
             for number, (code, body, error) in enumerate((
