@@ -326,6 +326,15 @@
 #define MSG_STREAM_NONE ERR_VALIDATION, "Table has no stream to disable: TableName: %.*s"
 #define MSG_INDEX_UPDATE_EMPTY TABLE_INVALID "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, " \
 	"GlobalSecondaryIndexUpdate.Delete must not be null"
+#define MSG_UPDATE_ALONE TABLE_INVALID "%s must be the only operation in the request"
+#define MSG_UPDATE_WARM_INDEX TABLE_INVALID "Create global secondary index cannot be specified when updating WarmThroughput"
+#define MSG_UPDATE_MAXIMUM_STREAM TABLE_INVALID "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request"
+#define MSG_UPDATE_STREAM_UNITS TABLE_INVALID "You cannot modify stream status while updating table IOPS"
+#define MSG_UPDATE_INDEX_AND_UNITS TABLE_INVALID "You cannot create or delete index while updating table IOPS"
+#define MSG_UPDATE_INDEX_STREAM TABLE_INVALID "You cannot create or delete index while changing stream status"
+#define MSG_INDEX_UPDATED_TWICE TABLE_INVALID "Only one global secondary index update per index is allowed simultaneously. " \
+	"Index: %.*s"
+#define MSG_INDEX_NOT_GLOBAL ERR_VALIDATION, "Cannot %s an index that is not a GlobalSecondaryIndex: %.*s"
 #define MSG_INDEX_EXISTS ERR_VALIDATION, "Attempting to create an index which already exists"
 #define MSG_INDEX_ONE_AT_ONCE ERR_LIMIT_EXCEEDED, "Subscriber limit exceeded: Only 1 online index can be created or " \
 	"deleted simultaneously per table"

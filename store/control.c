@@ -18,7 +18,7 @@
 #include "store/streams.h"
 #include "store/table_state.h"
 
-enum { FIRST_ID = 1, ID_BYTES = 4, UUID_TEXT = 36, TABLE_NAME_MIN = 3 };
+enum { FIRST_ID = 1, ID_BYTES = 4, UUID_TEXT = 36 };
 
 /* ---- shared with other control operations ---- */
 

@@ -9,7 +9,7 @@
 #include "store/write_plan.h"
 #include "store/write_txn.h"
 
-enum { CONTROL_LABEL_MAX = 40 };
+enum { CONTROL_LABEL_MAX = 40, TABLE_NAME_MIN = 3 };
 
 /* The table's name in a name or ARN. */
 struct slice control_table_name(struct slice name_or_arn);

@@ -128,19 +128,11 @@ static enum err check_many(const struct keys *k, struct fault *f)
 
 static enum err check_throughput(const struct record *in, struct fault *f)
 {
-	struct record t;
 	struct slice s = in->m[CreateTableInput_ProvisionedThroughput];
 
 	if (record_is(in, CreateTableInput_BillingMode, "PAY_PER_REQUEST"))
 		return slice_present(s) ? fault_set(f, MSG_ON_DEMAND_UNITS) : ERR_OK;
-	if (!slice_present(s) || !record_open(&t, &shape_ProvisionedThroughput, s))
-		return fault_set(f, MSG_PROVISIONED_UNITS);
-	int64_t read = record_int(&t, ProvisionedThroughput_ReadCapacityUnits, 0);
-	int64_t write = record_int(&t, ProvisionedThroughput_WriteCapacityUnits, 0);
-
-	if (read > UNITS_MOST)
-		return fault_set(f, MSG_UNITS_BOUNDS, (long long)read, "ReadCapacityUnits");
-	return write > UNITS_MOST ? fault_set(f, MSG_UNITS_BOUNDS, (long long)write, "WriteCapacityUnits") : ERR_OK;
+	return slice_present(s) ? units_check_bounds(s, f) : fault_set(f, MSG_PROVISIONED_UNITS);
 }
 
 /* Maximum and warm throughput, of the table or of an index. */

@@ -91,10 +91,11 @@ enum err update_ttl_prepare(struct store_reader *r, struct store_write *w)
 /* ---- tags ---- */
 
 /* A table has no tags to be seen while it is CREATING, nor from its DELETING on. */
-static enum err find_resource(struct write_batch *b, struct slice arn, const struct catalog_table **ct, struct fault *f)
+static const struct catalog_table *find_resource(struct write_batch *b, struct slice arn)
 {
-	*ct = catalog_find(b->catalog, control_table_name(arn));
-	return *ct != NULL && table_serves(b->store, *ct) ? ERR_OK : fault_set(f, MSG_RESOURCE_UNKNOWN, SLICE_FMT(arn));
+	const struct catalog_table *ct = catalog_find(b->catalog, control_table_name(arn));
+
+	return ct != NULL && table_serves(b->store, ct) ? ct : NULL;
 }
 
 static struct slice tag_key(struct slice tag)
@@ -149,15 +150,15 @@ static enum err merge_tags(struct slice old, struct slice less, bool bare, struc
 static enum err change_tags(struct write_batch *b, struct store_write *w, struct slice arn, struct slice less, bool bare,
 	struct slice more)
 {
-	const struct catalog_table *ct;
+	const struct catalog_table *ct = find_resource(b, arn);
 	struct table_edit e;
 	struct buf tags;
 	uint32_t n;
-	enum err rc = find_resource(b, arn, &ct, &w->fault);
 
-	if (rc != ERR_OK)
-		return rc;
-	rc = table_edit_begin(&e, b, w, ct);
+	if (ct == NULL)
+		return bare ? fault_set(&w->fault, MSG_TABLE_UNKNOWN) : fault_set(&w->fault, MSG_RESOURCE_UNKNOWN, SLICE_FMT(arn));
+	enum err rc = table_edit_begin(&e, b, w, ct);
+
 	buf_init(&tags);
 	if (rc == ERR_OK && merge_tags(ct->spec.m[CreateTableInput_Tags], less, bare, more, &tags, &n) != ERR_OK)
 		rc = fault_set(&w->fault, MSG_NO_MEMORY);
@@ -195,7 +196,7 @@ enum err table_arn_check(struct slice arn, struct fault *f)
 
 	if (memchr(name.p, '/', name.n) != NULL)
 		return fault_set(f, MSG_ARN_OF_OTHER, SLICE_FMT(arn));
-	return ERR_OK;
+	return name.n < TABLE_NAME_MIN ? fault_set(f, MSG_RESOURCE_ARN, SLICE_FMT(arn)) : ERR_OK;
 }
 
 /* Letters of any script, digits, spaces, and a few signs. */

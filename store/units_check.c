@@ -18,6 +18,15 @@ static enum err check_maximum(int64_t units, const char *member, struct slice in
 	return table ? fault_set(f, MSG_MAXIMUM_RANGE, member) : fault_set(f, MSG_INDEX_MAXIMUM_RANGE, member, SLICE_FMT(index));
 }
 
+enum err units_check_bounds(struct slice provisioned, struct fault *f)
+{
+	struct units u = units_of(provisioned, UNITS_NONE);
+
+	if (u.read > UNITS_MOST)
+		return fault_set(f, MSG_UNITS_BOUNDS, (long long)u.read, "ReadCapacityUnits");
+	return u.write > UNITS_MOST ? fault_set(f, MSG_UNITS_BOUNDS, (long long)u.write, "WriteCapacityUnits") : ERR_OK;
+}
+
 enum err maximum_check(struct slice asked, struct slice index, bool on_demand, bool update, struct fault *f)
 {
 	struct record r;

@@ -17,6 +17,7 @@
 #include "store/table_state.h"
 #include "store/throughput.h"
 #include "store/units_check.h"
+#include "store/update_check.h"
 
 /* The table being changed. */
 struct change {
@@ -325,6 +326,12 @@ static bool local_named(const struct catalog_table *t, struct slice name)
 	return false;
 }
 
+/* There is no such global index. */
+static enum err index_missing(const struct change *c, const char *action, struct slice name, struct fault *f)
+{
+	return local_named(c->old, name) ? fault_set(f, MSG_INDEX_NOT_GLOBAL, action, SLICE_FMT(name)) : fault_set(f, MSG_TABLE_UNKNOWN);
+}
+
 /* Ids and states of the draft with place `at` taken out, or opened. */
 static void move_ids(struct catalog_draft *d, unsigned at, bool insert, uint32_t id)
 {
@@ -387,10 +394,11 @@ static enum err delete_index(struct change *c, struct slice bytes, struct fault 
 
 	if (!record_open(&x, &shape_DeleteGlobalSecondaryIndexAction, bytes))
 		return fault_set(f, MSG_INDEX_UPDATE_EMPTY);
-	int at = index_place(c->old, record_str(&x, DeleteGlobalSecondaryIndexAction_IndexName));
+	struct slice name = record_str(&x, DeleteGlobalSecondaryIndexAction_IndexName);
+	int at = index_place(c->old, name);
 
 	if (at < 0)
-		return fault_set(f, MSG_TABLE_UNKNOWN);
+		return index_missing(c, "delete", name, f);
 	c->dropped = c->old->table.index[at].id;
 	control_drop_counters(c->txn, &c->old->table.index[at].parts);
 	backlog_drop(c->txn, &c->old->table.index[at]);
@@ -432,7 +440,7 @@ static enum err update_index(struct change *c, struct slice bytes, struct fault 
 	int at = index_place(c->old, name);
 
 	if (at < 0 || c->created != 0 || c->dropped != 0)
-		return at < 0 ? fault_set(f, MSG_TABLE_UNKNOWN) : fault_set(f, MSG_INDEX_ONE_AT_ONCE);
+		return at < 0 ? index_missing(c, "update", name, f) : fault_set(f, MSG_INDEX_ONE_AT_ONCE);
 	if (c->on_demand && record_has(&x, UpdateGlobalSecondaryIndexAction_ProvisionedThroughput))
 		return fault_set(f, MSG_INDEX_ON_DEMAND_UNITS, SLICE_FMT(name));
 	enum err rc = change_index_units(c, at, x.m[UpdateGlobalSecondaryIndexAction_ProvisionedThroughput], f);
@@ -536,42 +544,9 @@ static enum err update_table_apply(struct write_batch *b, struct store_write *w)
 	return rc;
 }
 
-/* One action for each update, and one index at a time that comes or goes. */
-static enum err check_index_updates(const struct record *in, struct fault *f)
-{
-	uint32_t n;
-	unsigned online = 0;
-
-	for (struct mp m = record_list(in, UpdateTableInput_GlobalSecondaryIndexUpdates, &n); n > 0; n--) {
-		struct record u;
-
-		if (!record_open(&u, &shape_GlobalSecondaryIndexUpdate, mp_skip(&m)))
-			return fault_set(f, MSG_INDEX_UPDATE_EMPTY);
-		bool create = record_has(&u, GlobalSecondaryIndexUpdate_Create);
-		bool delete = record_has(&u, GlobalSecondaryIndexUpdate_Delete);
-		unsigned actions = create + delete + record_has(&u, GlobalSecondaryIndexUpdate_Update);
-
-		if (actions != 1)
-			return actions == 0 ? fault_set(f, MSG_INDEX_UPDATE_EMPTY) : fault_set(f, MSG_INDEX_ONE_ACTION);
-		online += create + delete;
-	}
-	return online > 1 ? fault_set(f, MSG_INDEX_ONE_AT_ONCE) : ERR_OK;
-}
-
 enum err update_table_prepare(struct store_reader *r, struct store_write *w)
 {
-	static const unsigned any[] = { UpdateTableInput_BillingMode, UpdateTableInput_DeletionProtectionEnabled,
-		UpdateTableInput_OnDemandThroughput,
-		UpdateTableInput_ProvisionedThroughput, UpdateTableInput_SSESpecification, UpdateTableInput_StreamSpecification,
-		UpdateTableInput_TableClass, UpdateTableInput_WarmThroughput };
-	uint32_t updates;
-
 	(void)r;
-	record_list(&w->req->in, UpdateTableInput_GlobalSecondaryIndexUpdates, &updates);
-	bool some = updates != 0;
-
-	for (size_t i = 0; i < sizeof any / sizeof *any; i++)
-		some |= record_has(&w->req->in, any[i]);
 	w->plan->apply = update_table_apply;
-	return some ? check_index_updates(&w->req->in, &w->fault) : fault_set(&w->fault, MSG_UPDATE_NOTHING);
+	return update_table_check(&w->req->in, &w->fault);
 }

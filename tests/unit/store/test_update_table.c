@@ -212,8 +212,61 @@ Test(update_table, a_new_index_holds_what_was_there)
 		ERR_RESOURCE_NOT_FOUND, NULL);
 }
 
+#define STREAM "'StreamSpecification':{'StreamEnabled':true,'StreamViewType':'KEYS_ONLY'}"
+#define UNITS "'ProvisionedThroughput':{'ReadCapacityUnits':2,'WriteCapacityUnits':2}"
 #define DEFINE_A "{'TableName':'dem','AttributeDefinitions':[{'AttributeName':'a','AttributeType':'S'}],"
 #define ONE_MOVE "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
+
+Test(update_table, what_does_not_go_together)
+{
+	static const char *const refused[][2] = {
+		{ "'SSESpecification':{'Enabled':true},'DeletionProtectionEnabled':true",
+			"Server-Side Encryption modification must be the only operation in the request" },
+		{ "'DeletionProtectionEnabled':true,'TableClass':'STANDARD'",
+			"TableClass modification must be the only operation in the request" },
+		{ "'DeletionProtectionEnabled':true,'BillingMode':'PAY_PER_REQUEST'",
+			"DeletionProtection modification must be the only operation in the request" },
+		{ "'WarmThroughput':{'ReadUnitsPerSecond':20},'BillingMode':'PAY_PER_REQUEST'",
+			"WarmThroughput must be the only operation in the request" },
+		{ "'WarmThroughput':{'ReadUnitsPerSecond':20},'GlobalSecondaryIndexUpdates':[{'Create':" GSI "}]",
+			"Create global secondary index cannot be specified when updating WarmThroughput" },
+		{ STREAM ",'OnDemandThroughput':{'MaxReadRequestUnits':7}",
+			"OnDemandThroughput can only be combined with BillingMode in an UpdateTable request" },
+		{ STREAM "," UNITS, "You cannot modify stream status while updating table IOPS" },
+		{ STREAM ",'BillingMode':'PROVISIONED'", "You cannot modify stream status while updating table IOPS" },
+		{ UNITS ",'GlobalSecondaryIndexUpdates':[{'Delete':{'IndexName':'one'}}]",
+			"You cannot create or delete index while updating table IOPS" },
+		{ STREAM ",'GlobalSecondaryIndexUpdates':[{'Create':" GSI "}]",
+			"You cannot create or delete index while changing stream status" },
+		{ "'GlobalSecondaryIndexUpdates':[{'Delete':{'IndexName':'one'}},{'Delete':{'IndexName':'one'}}]",
+			"Only one global secondary index update per index is allowed simultaneously. Index: one" },
+	};
+
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+		char body[512], why[256];
+
+		snprintf(body, sizeof body, "{'TableName':'absent',%s}", refused[i][0]);
+		snprintf(why, sizeof why, INVALID "%s", refused[i][1]);
+		fails(fx, "UpdateTable", body, ERR_VALIDATION, why);
+	}
+	fails(fx, "UpdateTable", "{'TableName':'absent','ProvisionedThroughput':{'ReadCapacityUnits':1000000000001,"
+		"'WriteCapacityUnits':1}}", ERR_VALIDATION, "Given value 1000000000001 for ReadCapacityUnits is out of bounds");
+	ok(fx, "UpdateTable", "{'TableName':'prov','BillingMode':'PAY_PER_REQUEST'," STREAM "}", NULL);
+}
+
+Test(update_table, a_local_index_stays_as_it_is)
+{
+	ok(fx, "CreateTable", "{'TableName':'loc','BillingMode':'PAY_PER_REQUEST','KeySchema':[{'AttributeName':'pk','KeyType':'HASH'},"
+		"{'AttributeName':'sk','KeyType':'RANGE'}],'AttributeDefinitions':[{'AttributeName':'pk','AttributeType':'S'},"
+		"{'AttributeName':'sk','AttributeType':'S'}],'LocalSecondaryIndexes':[{'IndexName':'local','KeySchema':"
+		"[{'AttributeName':'pk','KeyType':'HASH'},{'AttributeName':'sk','KeyType':'RANGE'}],"
+		"'Projection':{'ProjectionType':'ALL'}}]}", NULL);
+	fails(fx, "UpdateTable", "{'TableName':'loc','GlobalSecondaryIndexUpdates':[{'Delete':{'IndexName':'local'}}]}",
+		ERR_VALIDATION, "Cannot delete an index that is not a GlobalSecondaryIndex: local");
+	fails(fx, "UpdateTable", "{'TableName':'loc','GlobalSecondaryIndexUpdates':[{'Update':{'IndexName':'local',"
+		"'OnDemandThroughput':{'MaxReadRequestUnits':7}}}]}",
+		ERR_VALIDATION, "Cannot update an index that is not a GlobalSecondaryIndex: local");
+}
 
 Test(update_table, changes_of_indexes_that_are_refused)
 {
@@ -303,4 +356,8 @@ Test(update_table, tags)
 		ERR_ACCESS_DENIED, NULL);
 	fails(fx, "ListTagsOfResource", "{'ResourceArn':'arn:aws:dynamodb:ddblocal:000000000000:table/nonexistent'}",
 		ERR_RESOURCE_NOT_FOUND, NULL);
+	fails(fx, "UntagResource", "{'ResourceArn':'arn:aws:dynamodb:ddblocal:000000000000:table/nonexistent','TagKeys':['a']}",
+		ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
+	fails(fx, "TagResource", "{'ResourceArn':'arn:aws:dynamodb:ddblocal:000000000000:table/ab','Tags':[]}", ERR_VALIDATION,
+		"Invalid TableArn: Invalid ResourceArn provided as input arn:aws:dynamodb:ddblocal:000000000000:table/ab");
 }
