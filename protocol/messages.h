@@ -341,6 +341,7 @@
 #define MSG_INDEX_LIMIT ERR_LIMIT_EXCEEDED, "Subscriber limit exceeded: GlobalSecondaryIndex count exceeds the per-table " \
 	"limit of 20"
 #define MSG_CATALOG_DAMAGED ERR_CORRUPT, "The description of a table is damaged"
+#define MSG_BACKLOG_DAMAGED ERR_CORRUPT, "A change that waits for its global index is damaged, or not of this version"
 
 /* ---- streams ---- */
 #define MSG_STREAM_ARN ERR_VALIDATION, "Invalid StreamArn"

@@ -84,14 +84,14 @@ static enum err row_decode(struct slice key, struct slice bytes, struct backlog_
 	struct mp m = mp_open(bytes);
 
 	if (key.n != ROW_KEY || mp_array(&m) != ROW_FIELDS)
-		return fault_set(f, MSG_CATALOG_DAMAGED);
+		return fault_set(f, MSG_BACKLOG_DAMAGED);
 	r->number = be_get(key.p + CATALOG_KEY_BYTES, SEQUENCE_BYTES);
 	r->time_ms = mp_uint(&m);
 	r->item = (uint64_t)mp_int(&m);
 	read_side(&m, &r->move.before);
 	read_side(&m, &r->move.after);
 	r->move.value = mp_skip(&m);
-	return m.bad ? fault_set(f, MSG_CATALOG_DAMAGED) : ERR_OK;
+	return m.bad ? fault_set(f, MSG_BACKLOG_DAMAGED) : ERR_OK;
 }
 
 /* ---- changing, on the writer ---- */

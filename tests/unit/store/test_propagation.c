@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/catalog.h"
 #include "store/engine/failpoint.h"
 #include "fixture.h"
 
@@ -422,6 +423,52 @@ Test(propagation, goes_with_table_and_index)
 		;
 	cr_assert_eq(found(fx, "y"), 2);
 	fixture_free(fx);
+}
+
+/* Put other bytes into all rows that wait. */
+static void damage_rows(const char *dir)
+{
+	uint8_t from[CATALOG_KEY_BYTES], to[CATALOG_KEY_BYTES];
+	struct engine *e;
+	struct view *v;
+	struct cursor *c;
+	struct slice key, value;
+	uint64_t lsn;
+
+	cr_assert_eq(engine_open(&(struct engine_opts){ .dir = dir }, &e, NULL), ERR_OK);
+	cr_assert_eq(view_open(e, &v, NULL), ERR_OK);
+	cr_assert_eq(cursor_open(v, catalog_key('g', 0, from), catalog_key('h', 0, to), false, &c, NULL), ERR_OK);
+	engine_begin(e);
+	while (cursor_next(c, &key, &value, NULL) == ERR_OK && slice_present(key))
+		engine_put(e, key, SLICE_LIT("\x94\1\2\3\4"));
+	cursor_close(&c);
+	view_close(&v);
+	cr_assert_eq(engine_commit(e, &lsn, NULL), ERR_OK);
+	cr_assert_eq(engine_flush(e, NULL), ERR_OK);
+	engine_publish(e);
+	engine_close(&e);
+}
+
+Test(propagation, rows_that_cannot_be_read)
+{
+	char dir[] = "/tmp/dynax-propagation-XXXXXX", command[128];
+	struct store_opts opts = { .index_delay_ms = 1000, .still_clock = true, .engine.dir = mkdtemp(dir) };
+	struct fixture *fx = fixture_with(&opts);
+	struct store *s = NULL;
+	struct arena a;
+	struct fault f;
+
+	create(fx, ON_DEMAND, "");
+	put(fx, "a", "x");
+	fixture_free(fx);
+	damage_rows(dir);
+	arena_init(&a, 0);
+	fault_init(&f, &a);
+	cr_assert_eq(store_open(&opts, &s, &f), ERR_CORRUPT);
+	cr_assert_str_eq(f.text, "A change that waits for its global index is damaged, or not of this version");
+	arena_release(&a);
+	snprintf(command, sizeof command, "rm -r %s", dir);
+	cr_assert_eq(system(command), 0);
 }
 
 /* ---- a model ---- */
