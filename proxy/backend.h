@@ -8,7 +8,7 @@
  * B2. Each read sees a view that was opened after get or query was called: what was published before is in it.
  *
  * Threads: reader functions are called on the reader's worker, and completions come back on that same worker; ready, stats,
- * meters, partitions, indexes, the index delay and close may be called on any one thread, advance on another. */
+ * meters, partitions, indexes, the index delay, wind_down and close may be called on any one thread, advance on another. */
 #ifndef DYNAX_PROXY_BACKEND_H
 #define DYNAX_PROXY_BACKEND_H
 
@@ -96,6 +96,8 @@ struct backend_ops {
 	uint32_t (*index_delay)(struct backend *b);
 	/* Move a clock that stands still (--test-clock). */
 	void (*advance)(struct backend *b, uint64_t ms);
+	/* As store_wind_down. */
+	void (*wind_down)(struct backend *b);
 	/* Ends what is queued, then closes. All readers must be gone. */
 	void (*close)(struct backend **b);
 };

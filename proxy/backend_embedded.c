@@ -514,6 +514,11 @@ static void op_advance(struct backend *b, uint64_t ms)
 	store_clock_advance(of(b)->store, ms);
 }
 
+static void op_wind_down(struct backend *b)
+{
+	store_wind_down(of(b)->store);
+}
+
 static void op_close(struct backend **b)
 {
 	struct embedded *e = of(*b);
@@ -551,6 +556,7 @@ static const struct backend_ops embedded_ops = {
 	.set_index_delay = op_set_index_delay,
 	.index_delay = op_index_delay,
 	.advance = op_advance,
+	.wind_down = op_wind_down,
 	.close = op_close,
 };
 

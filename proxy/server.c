@@ -344,8 +344,11 @@ static void on_stop(evutil_socket_t sig, short what, void *arg)
 	struct server *s = arg;
 
 	(void)what;
-	if (s->draining)
-		_exit(128 + (int)sig);
+	if (s->draining) {
+		/* As if nobody had caught it: no code of ours, or of a library, runs any more. */
+		signal((int)sig, SIG_DFL);
+		raise((int)sig);
+	}
 	log_info("signal %d: shutting down", (int)sig);
 	drain(s);
 }
@@ -504,6 +507,8 @@ void server_close(struct server **sp)
 		return;
 	listener_free(&s->http);
 	listener_free(&s->msgpack);
+	if (s->shared.backend != NULL)
+		s->shared.backend->ops->wind_down(s->shared.backend);
 	admin_free(&s->admin);
 	for (unsigned i = 0; i < s->workers; i++)
 		worker_free(&s->worker[i]);

@@ -15,6 +15,11 @@ bool keeper_stopping(struct keeper *k)
 	return rounds_stopping(&k->rounds);
 }
 
+void keeper_wind_down(struct keeper *k)
+{
+	rounds_stop(&k->rounds);
+}
+
 void keeper_settle(struct keeper *k)
 {
 	rounds_settle(&k->rounds);

@@ -27,6 +27,8 @@ enum err keeper_start(struct store *s, unsigned interval_ms, struct keeper **k, 
 	__attribute__((warn_unused_result));
 /* Stops between two pages; the writer must still be running. */
 void keeper_stop(struct keeper **k);
+/* The same without waiting for it; keeper_stop must follow. */
+void keeper_wind_down(struct keeper *k);
 bool keeper_stopping(struct keeper *k);
 /* Begin the next round now, and wait until it has ended. Not from the keeper or the writer. */
 void keeper_settle(struct keeper *k);

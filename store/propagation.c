@@ -314,6 +314,11 @@ enum err propagation_start(struct store *s, struct propagation **out, struct fau
 	return ERR_OK;
 }
 
+void propagation_wind_down(struct propagation *p)
+{
+	rounds_stop(&p->rounds);
+}
+
 void propagation_stop(struct propagation *p)
 {
 	rounds_stop(&p->rounds);

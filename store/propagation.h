@@ -39,11 +39,13 @@ struct propagation;
 enum err propagation_start(struct store *s, struct propagation **p, struct fault *f) __attribute__((warn_unused_result));
 /* Stops between two pages; the writer must still be running, and may go on to call propagation_wake. */
 void propagation_stop(struct propagation *p);
+/* The same without waiting for it; propagation_stop must follow. */
+void propagation_wind_down(struct propagation *p);
 void propagation_free(struct propagation **p);
 /* There are new rows; or there is capacity, or another delay, so that rows that were held up may go. From any thread. */
 void propagation_rows(struct propagation *p);
 void propagation_wake(struct propagation *p);
-/* Wait until all is carried out that could be when this was called. Not from the writer. */
+/* Wait until all is carried out that could be when this was called, or it stops. Not from the writer. */
 void propagation_settle(struct propagation *p);
 
 #endif

@@ -101,6 +101,12 @@ void store_clock_advance(struct store *s, uint64_t ms)
 	propagation_settle(s->propagation);
 }
 
+void store_wind_down(struct store *s)
+{
+	keeper_wind_down(s->keeper);
+	propagation_wind_down(s->propagation);
+}
+
 uint64_t store_set_map_max(struct store *s, uint64_t bytes)
 {
 	return engine_set_map_max(s->engine, bytes);

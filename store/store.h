@@ -137,8 +137,12 @@ void store_submit(struct store *s, struct store_write *w);
 /* Instead of store_submit: a write that was prepared is not to be carried out. done() is not called. */
 void store_forgo(struct store_write *w);
 
-/* Move the store's clock on (clock.h), and let what is now due be done: when this returns, it has been. For tests. */
+/* Move the store's clock on (clock.h), and let what is now due be done: when this returns, it has been, unless the store is winding
+ * down. For tests. */
 void store_clock_advance(struct store *s, uint64_t ms);
+/* store_close is to follow soon: what is done beside the requests, and is done again after a restart, stops after the step under
+ * way, and nobody waits for the rest. From any thread. */
+void store_wind_down(struct store *s);
 
 /* As engine_set_map_max. From any thread. */
 uint64_t store_set_map_max(struct store *s, uint64_t bytes);

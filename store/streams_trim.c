@@ -143,7 +143,7 @@ static enum err survey_all(struct survey *s, struct fault *f)
 		rc = cursor_next(c, &key, &row, f);
 		if (rc != ERR_OK || !slice_present(key))
 			break;
-		rc = survey_stream(s, key, row, f);
+		rc = keeper_stopping(s->keeper) ? ERR_UNAVAILABLE : survey_stream(s, key, row, f);
 	}
 	if (c != NULL)
 		cursor_close(&c);

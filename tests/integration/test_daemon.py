@@ -1,5 +1,6 @@
 """test_daemon - the daemon as a process: options, one clear line for each mistake, signals, descriptors, admin."""
 
+import json
 import os
 import re
 import select
@@ -173,8 +174,31 @@ class Signals(unittest.TestCase):
             d.process.send_signal(signal.SIGTERM)
             time.sleep(0.2)
             d.process.send_signal(signal.SIGTERM)
-            self.assertEqual(d.process.wait(timeout=5), 128 + signal.SIGTERM)
+            self.assertEqual(d.process.wait(timeout=5), -signal.SIGTERM)
             d.killed = True
+
+    def test_a_clock_that_is_moved_far_holds_up_no_end(self):
+        """What was due, and is not done yet, is left for later."""
+        items = 20000
+        with DataDirectory() as data:
+            with Daemon("--test-clock", data=data) as d, Wire(d.http) as w, Wire(d.admin) as admin:
+                name = TABLE["TableName"]
+                w.send(request("CreateTable", TABLE)).answer()
+                w.send(request("UpdateTimeToLive", {"TableName": name, "TimeToLiveSpecification": {
+                    "AttributeName": "exp", "Enabled": True}})).answer()
+                due = {"N": str(int(time.time()) + 3600)}
+                for n in range(0, items, 25):
+                    puts = [{"PutRequest": {"Item": {"p": {"S": "k%d" % i}, "exp": due}}} for i in range(n, n + 25)]
+                    self.assertEqual(w.send(request("BatchWriteItem", {"RequestItems": {name: puts}})).answer()[0], 200)
+                admin.send(b"POST /clock?advance=4000 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+                while self.count(w) == items:
+                    pass
+                self.assertEqual(d.stop(), 0)
+            with Daemon("--test-clock", data=data) as d, Wire(d.http) as w:
+                self.assertGreater(self.count(w), 0)
+
+    def count(self, w):
+        return json.loads(w.send(request("DescribeTable", {"TableName": TABLE["TableName"]})).answer()[2])["Table"]["ItemCount"]
 
     def test_reload(self):
         with tempfile.NamedTemporaryFile("w", suffix=".conf") as f, Daemon("--config", f.name) as d, Wire(d.http) as w:
