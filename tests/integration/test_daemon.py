@@ -133,7 +133,10 @@ class Signals(unittest.TestCase):
                             self.assertEqual(kind, ANSWER, body)
                             answered.add("k%d" % (number - 1))
                     self.assertEqual(last, (ERROR, 21))
-                    self.assertTrue(busy.at_end())
+                    try:
+                        self.assertTrue(busy.at_end())
+                    except ConnectionResetError:
+                        pass        # what it had sent since met a closed socket
                     self.assertEqual(quiet.next()[:3], (ERROR, 21, 0))
                     self.assertTrue(quiet.at_end())
                 self.assertEqual(d.process.wait(timeout=10), 0)
