@@ -236,6 +236,7 @@
 #define MSG_TABLE_INDEXES_BUSY ERR_RESOURCE_IN_USE, TEXT_IN_USE \
 	"Cannot delete table while indexes are being created, updated, or deleted."
 #define MSG_TTL_TABLE_BUSY ERR_RESOURCE_IN_USE, TEXT_IN_USE "Table %.*s is being %s"
+#define MSG_TTL_NOT_DESCRIBED ERR_VALIDATION, "Cannot describe time to live while table is in %s state: Current table state is %s"
 #define MSG_TABLE_PROTECTED ERR_VALIDATION, "Resource cannot be deleted as it is currently protected against deletion. " \
 	"Disable deletion protection first."
 #define MSG_TABLE_NAME_SHORT ERR_VALIDATION, "1 validation error detected: Value '%.*s' at 'tableName' failed to satisfy " \

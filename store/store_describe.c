@@ -86,6 +86,11 @@ static enum err describe_ttl(struct store_reader *r, const struct request *req, 
 	unsigned n = 0, k = 0;
 	enum err rc = find_table(r, record_str(&req->in, DescribeTimeToLiveInput_TableName), &t, f);
 
+	if (rc == ERR_OK && !table_serves(r->store, t)) {
+		const char *state = table_status_name(table_state_now(r->store, t));
+
+		rc = fault_set(f, MSG_TTL_NOT_DESCRIBED, state, state);
+	}
 	if (rc != ERR_OK)
 		return rc;
 	bool enabled = slice_present(t->facts.ttl_attribute);

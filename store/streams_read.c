@@ -42,6 +42,17 @@ static enum err position_by_number(struct store_reader *r, const struct shard *s
 	return ERR_OK;
 }
 
+/* Two types go by a number, the others have none. */
+static enum err check_number(const struct record *in, struct fault *f)
+{
+	struct slice type = record_str(in, GetShardIteratorInput_ShardIteratorType);
+	bool numbered = slice_eq(type, SLICE_LIT("AFTER_SEQUENCE_NUMBER")) || slice_eq(type, SLICE_LIT("AT_SEQUENCE_NUMBER"));
+
+	if (numbered == record_has(in, GetShardIteratorInput_SequenceNumber))
+		return ERR_OK;
+	return numbered ? fault_set(f, MSG_SEQUENCE_MISSING, SLICE_FMT(type)) : fault_set(f, MSG_SEQUENCE_GIVEN, SLICE_FMT(type));
+}
+
 static enum err first_position(struct store_reader *r, const struct record *in, const struct shard *shard, struct view *v,
 	uint64_t *position, struct fault *f)
 {
@@ -51,11 +62,8 @@ static enum err first_position(struct store_reader *r, const struct record *in, 
 	uint64_t last;
 
 	*position = 0;
-	if (after || slice_eq(type, SLICE_LIT("AT_SEQUENCE_NUMBER")))
-		return slice_present(number) ? position_by_number(r, shard, number, after, position, f)
-			: fault_set(f, MSG_SEQUENCE_MISSING, SLICE_FMT(type));
 	if (slice_present(number))
-		return fault_set(f, MSG_SEQUENCE_GIVEN, SLICE_FMT(type));
+		return position_by_number(r, shard, number, after, position, f);
 	if (slice_eq(type, SLICE_LIT("TRIM_HORIZON")))
 		return ERR_OK;
 	enum err rc = stream_last(v, shard->id, &last, f);
@@ -73,8 +81,10 @@ enum err get_shard_iterator(struct store_reader *r, const struct request *req, s
 	struct shard shard;
 	struct view *v;
 	unsigned n = 0;
-	enum err rc = stream_find(r, it.arn, &s, &v, f);
+	enum err rc = check_number(&req->in, f);
 
+	if (rc == ERR_OK)
+		rc = stream_find(r, it.arn, &s, &v, f);
 	if (rc == ERR_OK)
 		rc = find_shard(r, v, &s, id, &shard, f);
 	if (rc == ERR_OK)

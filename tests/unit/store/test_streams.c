@@ -176,6 +176,9 @@ Test(streams, misuse_has_its_error)
 		"arn:aws:dynamodb:ddblocal:000000000000:table/none/stream/2026-01-01T00:00:00.000 not found");
 	fails(fx, "GetShardIterator", fmt("{'StreamArn':'%s','ShardId':'shardId-00000000000000000000-00000000',"
 		"'ShardIteratorType':'LATEST'}", s.arn), ERR_RESOURCE_NOT_FOUND, NULL);
+	/* Told before the stream or the shard is looked for. */
+	fails(fx, "GetShardIterator", "{'StreamArn':'arn:aws:dynamodb:ddblocal:000000000000:table/absent/stream/2024-01-01T00:00:00.000',"
+		"'ShardId':'shardId-00000000000000000000-00000000','ShardIteratorType':'AT_SEQUENCE_NUMBER'}", ERR_VALIDATION, NULL);
 	fails(fx, "GetShardIterator", fmt("{'StreamArn':'%s','ShardId':'%s','ShardIteratorType':'AT_SEQUENCE_NUMBER'}", s.arn, s.shard),
 		ERR_VALIDATION, NULL);
 	fails(fx, "GetShardIterator", fmt("{'StreamArn':'%s','ShardId':'%s','ShardIteratorType':'LATEST',"

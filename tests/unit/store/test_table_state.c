@@ -65,6 +65,8 @@ Test(table_state, creating)
 	fails(fx, "UpdateTable", "{'TableName':'slow','DeletionProtectionEnabled':true}", ERR_RESOURCE_IN_USE,
 		IN_USE "Table is being created: slow");
 	fails(fx, "UpdateTimeToLive", TTL, ERR_RESOURCE_IN_USE, IN_USE "Table slow is being created");
+	fails(fx, "DescribeTimeToLive", SLOW, ERR_VALIDATION,
+		"Cannot describe time to live while table is in CREATING state: Current table state is CREATING");
 	fails(fx, "TagResource", TAG, ERR_RESOURCE_NOT_FOUND, NULL);
 	pass(DELAY - 1);
 	cr_assert(described("\"TableStatus\":\"CREATING\""));
@@ -116,6 +118,8 @@ Test(table_state, deleting)
 	ok(fx, "PutItem", PUT, "{}");
 	ok(fx, "DeleteTable", SLOW, NULL);
 	cr_assert(described("\"TableStatus\":\"DELETING\""));
+	fails(fx, "DescribeTimeToLive", SLOW, ERR_VALIDATION,
+		"Cannot describe time to live while table is in DELETING state: Current table state is DELETING");
 	ok(fx, "ListTables", "{}", "{'TableNames':['slow']}");
 	fails(fx, "PutItem", PUT, ERR_RESOURCE_NOT_FOUND, NULL);
 	fails(fx, "CreateTable", CREATE, ERR_RESOURCE_IN_USE, "Table already exists: slow");
