@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { BATCH_GET_MAX = 100, BATCH_WRITE_MAX = 25, UNPROCESSED_ROUNDS = 10 };
+enum { BATCH_GET_MAX = 100, BATCH_WRITE_MAX = 25 };
+enum { ROUNDS_MAX = 10, WAIT_MS = 50, WAIT_MAX_MS = 2000 };  /* of a batch that is throttled: eleven seconds in all */
 
 static void print_item(const struct cli *c, struct dynax_value v)
 {
@@ -190,29 +192,38 @@ enum cli_exit cmd_scan(struct cli *c)
 
 /* ---- batches ---- */
 
-/* Take up what a batch left undone, a few times; *r becomes the last result. print is called with each. */
-static enum cli_exit finish_batch(struct cli *c, struct dynax_result **r, void (*print)(struct cli *, struct dynax_result *))
-{
-	struct dynax_request *rest;
+enum batch_kind { BATCH_GET, BATCH_PUT, BATCH_DELETE };
 
-	for (int round = 0; dynax_ok(*r); round++) {
-		if (print != NULL)
-			print(c, *r);
-		rest = dynax_result_unprocessed(*r);
-		if (rest == NULL)
-			return CLI_OK;
-		if (round == UNPROCESSED_ROUNDS) {
-			dynax_request_free(&rest);
-			fprintf(stderr, "dynax: part of the batch is still unprocessed after %d attempts\n", UNPROCESSED_ROUNDS);
-			return CLI_REFUSED;
-		}
-		dynax_result_free(r);
-		*r = dynax_run(c->client, rest);
-		dynax_request_free(&rest);
-	}
-	return cli_failed(*r);
+struct batch {
+	struct cli *c;
+	enum batch_kind kind;
+	struct dynax_item *item[BATCH_GET_MAX];    /* items, or keys */
+	unsigned n;
+};
+
+static void batch_clear(struct batch *b)
+{
+	while (b->n > 0)
+		dynax_item_free(&b->item[--b->n]);
 }
 
+static struct dynax_result *batch_send(const struct batch *b)
+{
+	const struct dynax_item *const *item = (const struct dynax_item *const *)b->item;
+	const char *table = b->c->arg[0];
+
+	switch (b->kind) {
+	case BATCH_GET:
+		return dynax_batch_get(b->c->client, table, item, b->n);
+	case BATCH_PUT:
+		return dynax_batch_write(b->c->client, table, item, b->n, NULL, 0);
+	case BATCH_DELETE:
+		break;
+	}
+	return dynax_batch_write(b->c->client, table, NULL, 0, item, b->n);
+}
+
+/* Of a BatchGetItem; a BatchWriteItem has none. */
 static void print_responses(struct cli *c, struct dynax_result *r)
 {
 	struct dynax_cursor items = dynax_each(dynax_result_items(r, NULL));
@@ -221,54 +232,84 @@ static void print_responses(struct cli *c, struct dynax_result *r)
 		print_item(c, items.value);
 }
 
-enum cli_exit cmd_batch_get(struct cli *c)
+static bool is_throttled(const struct dynax_result *r)
 {
-	struct dynax_item *key[BATCH_GET_MAX];
-	enum cli_exit code = CLI_OK;
-	unsigned n = c->args - 1, made = 0;
-	struct dynax_result *r;
+	return dynax_result_code(r) == DYNAX_E_THROUGHPUT_EXCEEDED || dynax_result_code(r) == DYNAX_E_THROTTLING;
+}
 
-	if (n > BATCH_GET_MAX)
-		return cli_usage("at most %d keys", BATCH_GET_MAX);
-	while (made < n && (key[made] = attrs_key(c->arg[made + 1])) != NULL)
-		made++;
-	if (made == n) {
-		r = dynax_batch_get(c->client, c->arg[0], (const struct dynax_item *const *)key, n);
-		code = finish_batch(c, &r, print_responses);
+/* Longer each time: throughput comes back by the second. */
+static void wait_for_throughput(unsigned round)
+{
+	unsigned ms = WAIT_MS << round < WAIT_MAX_MS ? WAIT_MS << round : WAIT_MAX_MS;
+	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+
+	nanosleep(&t, NULL);
+}
+
+/* Send it, and what is left undone again, until nothing is. */
+static enum cli_exit batch_run(const struct batch *b)
+{
+	struct dynax_request *rest = NULL;
+	enum cli_exit code = CLI_OK;
+
+	for (unsigned round = 0; code == CLI_OK; round++) {
+		struct dynax_result *r = rest != NULL ? dynax_run(b->c->client, rest) : batch_send(b);
+		bool done = false;
+
+		if (dynax_ok(r)) {
+			print_responses(b->c, r);
+			dynax_request_free(&rest);
+			rest = dynax_result_unprocessed(r);
+			done = rest == NULL;
+		} else if (!is_throttled(r) || round == ROUNDS_MAX) {
+			code = cli_failed(r);
+		}
 		dynax_result_free(&r);
-	} else {
-		code = CLI_USAGE;
+		if (done)
+			break;
+		if (code == CLI_OK && round == ROUNDS_MAX) {
+			fprintf(stderr, "dynax: part of the batch is still unprocessed after %u attempts\n", round + 1);
+			code = CLI_REFUSED;
+		}
+		if (code == CLI_OK)
+			wait_for_throughput(round);
 	}
-	while (made > 0)
-		dynax_item_free(&key[--made]);
+	dynax_request_free(&rest);
 	return code;
 }
 
-/* Write n items and free them; *n is 0 then. */
-static enum cli_exit write_batch(struct cli *c, struct dynax_item **item, unsigned *n, bool delete, unsigned *total)
+enum cli_exit cmd_batch_get(struct cli *c)
 {
-	const struct dynax_item *const *items = (const struct dynax_item *const *)item;
-	struct dynax_result *r;
-	enum cli_exit code;
+	struct batch b = { .c = c, .kind = BATCH_GET };
+	enum cli_exit code = CLI_USAGE;
+	unsigned n = c->args - 1;
 
-	if (*n == 0)
-		return CLI_OK;
-	r = delete ? dynax_batch_write(c->client, c->arg[0], NULL, 0, items, *n)
-		: dynax_batch_write(c->client, c->arg[0], items, *n, NULL, 0);
-	code = finish_batch(c, &r, NULL);
-	dynax_result_free(&r);
-	*total += code == CLI_OK ? *n : 0;
-	while (*n > 0)
-		dynax_item_free(&item[--*n]);
+	if (n > BATCH_GET_MAX)
+		return cli_usage("at most %d keys", BATCH_GET_MAX);
+	while (b.n < n && (b.item[b.n] = attrs_key(c->arg[b.n + 1])) != NULL)
+		b.n++;
+	if (b.n == n)
+		code = batch_run(&b);
+	batch_clear(&b);
+	return code;
+}
+
+/* Write what there is, and forget it. */
+static enum cli_exit batch_write(struct batch *b, unsigned *total)
+{
+	enum cli_exit code = b->n > 0 ? batch_run(b) : CLI_OK;
+
+	*total += code == CLI_OK ? b->n : 0;
+	batch_clear(b);
 	return code;
 }
 
 enum cli_exit cmd_batch_write(struct cli *c)
 {
 	bool delete = c->args > 1 && strcmp(c->arg[1], "delete") == 0;
-	struct dynax_item *item[BATCH_WRITE_MAX];
+	struct batch b = { .c = c, .kind = delete ? BATCH_DELETE : BATCH_PUT };
 	enum cli_exit code = CLI_OK;
-	unsigned n = 0, total = 0, number;
+	unsigned total = 0, number;
 	char *line = NULL;
 	size_t room = 0;
 
@@ -278,14 +319,13 @@ enum cli_exit cmd_batch_write(struct cli *c)
 		line[strcspn(line, "\r\n")] = '\0';
 		if (line[strspn(line, " \t")] == '\0')
 			continue;
-		item[n] = c->plain && line[0] == '{' ? attrs_plain(line) : attrs_key(line);
-		if (item[n] == NULL) {
+		b.item[b.n] = c->plain && line[0] == '{' ? attrs_plain(line) : attrs_key(line);
+		if (b.item[b.n] == NULL) {
 			fprintf(stderr, "dynax: line %u of standard input cannot be read\n", number);
 			code = CLI_USAGE;
-			break;
+		} else if (++b.n == BATCH_WRITE_MAX) {
+			code = batch_write(&b, &total);
 		}
-		if (++n == BATCH_WRITE_MAX)
-			code = write_batch(c, item, &n, delete, &total);
 	}
 	free(line);
 	if (code == CLI_OK && ferror(stdin)) {
@@ -293,9 +333,8 @@ enum cli_exit cmd_batch_write(struct cli *c)
 		code = CLI_USAGE;
 	}
 	if (code == CLI_OK)
-		code = write_batch(c, item, &n, delete, &total);
-	while (n > 0)
-		dynax_item_free(&item[--n]);
+		code = batch_write(&b, &total);
+	batch_clear(&b);
 	fprintf(stderr, "dynax: %u items %s\n", total, delete ? "deleted" : "written");
 	return code;
 }

@@ -51,6 +51,19 @@ def test_tour(run):
     assert "no such item" in run("get", "shop", "PK=ORDER#o-9", "SK=META", code=1)
 
 
+def test_batches_wait_for_throughput(run):
+    """One unit a second, and the five minutes' worth that have been saved up used up: it takes as long as it takes."""
+    run("call", "CreateTable", json.dumps({
+        "TableName": "slow", "ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1},
+        "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "N"}]}))
+    run("call", "PutItem", "-", stdin=json.dumps(
+        {"TableName": "slow", "Item": {"id": {"N": "0"}, "v": {"S": "x" * 299 * 1024}}}))
+    run("batch-write", "slow", stdin="".join('{"id":{"N":"%d"}}\n' % i for i in range(1, 5)))
+    assert json.loads(run("call", "DescribeTable", '{"TableName":"slow"}'))["Table"]["ItemCount"] == 5
+    run("delete-table", "slow")
+
+
 def test_batches_and_paging(run):
     run("create-table", "bulk", "id:N")
     items = "".join('{"id":{"N":"%d"}}\n' % i for i in range(130))
