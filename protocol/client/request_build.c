@@ -203,8 +203,8 @@ static void take_members(struct dynax_request *req, const struct buf *b)
 	else if (!record_open(&rec, op_info[req->op].in, copy))
 		mistake(req, "not a request", NULL);
 	else
-		for (unsigned i = 0; i < RECORD_MEMBERS_MAX; i++)
-			if (slice_present(rec.m[i]))
+		for (unsigned i = 0; i < rec.shape->members; i++)
+			if (record_has(&rec, i))
 				req->member[i] = rec.m[i];
 }
 

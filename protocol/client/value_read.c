@@ -5,7 +5,6 @@
 #include "protocol/client/client_int.h"
 #include "protocol/json.h"
 
-#include <mbedtls/base64.h>
 #include <stdlib.h>
 
 _Static_assert((int)DYNAX_TYPE_S == (int)VALUE_S && (int)DYNAX_TYPE_N == (int)VALUE_N && (int)DYNAX_TYPE_B == (int)VALUE_B
@@ -207,15 +206,6 @@ const char *dynax_json(struct dynax_value v)
 	return text_of_buf(&b, v.mem);
 }
 
-static void put_base64(struct buf *b, struct slice s)
-{
-	size_t room = (s.n + 2) / 3 * 4 + 1, n = 0;
-	uint8_t *p = buf_reserve(b, room);
-
-	if (p != NULL && mbedtls_base64_encode(p, room, &n, s.p, s.n) == 0)
-		b->n += n;
-}
-
 static void put_plain(struct buf *b, struct slice v);
 
 static void put_plain_members(struct buf *b, struct slice v, bool map)
@@ -249,9 +239,7 @@ static void put_plain(struct buf *b, struct slice v)
 		buf_put(b, digits, number_format(value_bytes(v), digits));
 		break;
 	case VALUE_B:
-		buf_put_u8(b, '"');
-		put_base64(b, value_bytes(v));
-		buf_put_u8(b, '"');
+		json_write(b, &(const struct shape){ .kind = SHAPE_KIND_BLOB }, v);
 		break;
 	case VALUE_BOOL:
 		buf_put_slice(b, value_bool(v) ? SLICE_LIT("true") : SLICE_LIT("false"));

@@ -185,6 +185,18 @@ static enum err lost(struct fault *f, const char *what, int error)
 	return fault_set(f, ERR_NETWORK, "%s: %s", what, strerror(error));
 }
 
+/* Give up what was sent, once it is no less than what waits: so a byte is moved once at most for each that is sent. */
+static void drop_sent(struct wire *w)
+{
+	size_t left = w->out.n - w->out_at;
+
+	if (w->out_at < left)
+		return;
+	memmove(w->out.p, w->out.p + w->out_at, left);
+	w->out.n = left;
+	w->out_at = 0;
+}
+
 static enum err write_some(struct wire *w, struct fault *f)
 {
 	while (w->out_at < w->out.n) {
@@ -192,8 +204,12 @@ static enum err write_some(struct wire *w, struct fault *f)
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0)
-			return errno == EAGAIN ? ERR_OK : lost(f, "send", errno);
+		if (n < 0 && errno != EAGAIN)
+			return lost(f, "send", errno);
+		if (n < 0) {
+			drop_sent(w);
+			return ERR_OK;
+		}
 		w->out_at += (size_t)n;
 		w->sent += (uint64_t)n;
 	}
