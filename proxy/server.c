@@ -511,12 +511,15 @@ void server_close(struct server **sp)
 		s->shared.backend->ops->wind_down(s->shared.backend);
 	admin_free(&s->admin);
 	for (unsigned i = 0; i < s->workers; i++)
-		worker_free(&s->worker[i]);
+		if (s->worker[i] != NULL)
+			worker_wind_up(s->worker[i]);
 	if (s->shared.backend != NULL)
 		s->shared.backend->ops->close(&s->shared.backend);
+	offload_free(&s->shared.offload);
+	for (unsigned i = 0; i < s->workers; i++)
+		worker_free(&s->worker[i]);
 	item_cache_free(&s->shared.items);
 	query_cache_free(&s->shared.queries);
-	offload_free(&s->shared.offload);
 	flights_free(&s->shared.flights);
 	epochs_free(&s->shared.epochs);
 	for (unsigned i = 0; i < SIGNALS; i++)

@@ -437,11 +437,12 @@ static void free_event(struct event *e)
 		event_free(e);
 }
 
-/* Close what is open, and wait for the answers that are on their way: they would come to a freed mailbox. */
-static void wind_up(struct worker *w)
+void worker_wind_up(struct worker *w)
 {
 	struct pollfd p = { .fd = w->mailbox.fd, .events = POLLIN };
+	const struct worker *was = current;
 
+	current = w;
 	w->draining = true;
 	serve_gathered(w);
 	while (w->conns != NULL)
@@ -455,19 +456,15 @@ static void wind_up(struct worker *w)
 		poll(&p, 1, WORKER_TICK_MS);
 	}
 	w->backend->ops->reader_free(&w->reader);
+	current = was;
 }
 
 void worker_free(struct worker **wp)
 {
 	struct worker *w = *wp;
-	const struct worker *was = current;
 
 	if (w == NULL)
 		return;
-	current = w;
-	if (w->reader != NULL)
-		wind_up(w);
-	current = was;
 	mailbox_release(&w->mailbox);
 	free_calls(w);
 	while (w->spares > 0)

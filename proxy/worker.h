@@ -120,8 +120,9 @@ bool worker_start(struct worker *w);
 void worker_drain(struct worker *w);
 void worker_stop(struct worker *w);
 void worker_join(struct worker *w);
-/* After join, or never started: closes connections, waits for what is still in flight at the backend, and frees. The backend
- * must be open still. */
+/* After join, or never started: closes connections and waits for what is still in flight at the backend, which is open still. */
+void worker_wind_up(struct worker *w);
+/* Then, when no other thread is left that could post: one that has posted its last mail may have yet to ring. */
 void worker_free(struct worker **w);
 /* Any thread: take over an accepted socket. False, and the socket is the caller's, if out of memory. */
 enum door { DOOR_HTTP, DOOR_MSGPACK };

@@ -67,6 +67,7 @@ static void rig_open(void)
 
 static void rig_close(void)
 {
+	worker_wind_up(rig.w);
 	worker_free(&rig.w);
 	close(rig.peer);
 	rig.c = NULL; /* a leak, if it is still there */
