@@ -1,7 +1,6 @@
 /* json_scalar - one JSON token as a string, a number, a boolean or bytes, or the service's words for why not. */
 #include <math.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include <mbedtls/base64.h>
 
@@ -114,11 +113,6 @@ bool json_put_double(struct json_reader *r, struct token t)
 	return true;
 }
 
-static bool is_word(struct slice s, const char *word)
-{
-	return s.n == strlen(word) && strncasecmp((const char *)s.p, word, s.n) == 0;
-}
-
 /* The service takes some strings too. */
 bool json_boolean(struct json_reader *r, struct token t, bool *v)
 {
@@ -128,8 +122,8 @@ bool json_boolean(struct json_reader *r, struct token t, bool *v)
 		return cannot_convert(r, t, SHAPE_KIND_BOOL);
 	*v = t.kind == TOKEN_TRUE;
 	if (t.kind == TOKEN_STRING) {
-		*v = is_word(s, "true") || is_word(s, "yes") || is_word(s, "1");
-		if (!*v && !is_word(s, "false") && !is_word(s, "no") && !is_word(s, "0")) {
+		*v = slice_is_word(s, "true") || slice_is_word(s, "yes") || slice_is_word(s, "1");
+		if (!*v && !slice_is_word(s, "false") && !slice_is_word(s, "no") && !slice_is_word(s, "0")) {
 			fault_set(r->fault, MSG_JSON_TOKEN);
 			return false;
 		}

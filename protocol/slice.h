@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 struct slice {
 	const uint8_t *p;
@@ -39,6 +40,12 @@ static inline bool slice_present(struct slice s)
 static inline bool slice_eq(struct slice a, struct slice b)
 {
 	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+/* The same letters, whatever their case. */
+static inline bool slice_is_word(struct slice s, const char *word)
+{
+	return s.n == strlen(word) && strncasecmp((const char *)s.p, word, s.n) == 0;
 }
 
 /* Order of unsigned bytes; a proper prefix comes first. Returns <0, 0 or >0. */

@@ -124,3 +124,14 @@ void call_fail(struct call *c)
 		log_failure(c);
 	call_end(c);
 }
+
+void *call_state(struct call *c, size_t n)
+{
+	void *p = arena_zalloc(&c->arena, n);
+
+	if (p == NULL) {
+		fault_set(&c->fault, MSG_NO_MEMORY);
+		call_fail(c);
+	}
+	return p;
+}

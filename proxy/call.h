@@ -47,6 +47,9 @@ struct call *call_new(struct worker *w) __attribute__((warn_unused_result));
 /* For doors: recycle it. */
 void call_drop(struct call *c);
 
+/* Zeroed memory for a handler's state, in the call's arena. NULL if memory is out: then the call has failed. */
+void *call_state(struct call *c, size_t n) __attribute__((malloc, warn_unused_result));
+
 /* Have on_deadline called at deadline_ns unless the call ends before. */
 void call_watch(struct call *c);
 

@@ -3,7 +3,6 @@
 #include "proxy/coding.h"
 
 #include <stdlib.h>
-#include <strings.h>
 #include <zlib.h>
 
 enum { STEP = 64 * 1024, LEVEL = 1 };        /* speed: an answer is waited for */
@@ -14,11 +13,6 @@ const char *coding_name(enum coding c)
 	static const char *const name[] = { "identity", "gzip", "deflate", "unknown" };
 
 	return name[c];
-}
-
-static bool is_word(struct slice s, const char *word)
-{
-	return s.n == strlen(word) && strncasecmp((const char *)s.p, word, s.n) == 0;
 }
 
 static struct slice trim(struct slice s)
@@ -33,9 +27,9 @@ static struct slice trim(struct slice s)
 enum coding coding_of(struct slice s)
 {
 	s = trim(s);
-	if (s.n == 0 || is_word(s, "identity"))
+	if (s.n == 0 || slice_is_word(s, "identity"))
 		return CODING_NONE;
-	return is_word(s, "gzip") ? CODING_GZIP : is_word(s, "deflate") ? CODING_DEFLATE : CODING_UNKNOWN;
+	return slice_is_word(s, "gzip") ? CODING_GZIP : slice_is_word(s, "deflate") ? CODING_DEFLATE : CODING_UNKNOWN;
 }
 
 /* ---- Accept-Encoding ---- */
@@ -87,7 +81,7 @@ enum coding coding_accepted(struct slice header)
 		struct slice params = cut(&header, ','), name = trim(cut(&params, ';'));
 		double q = weight_of(params);
 
-		w = is_word(name, "gzip") ? &gzip : is_word(name, "deflate") ? &deflate : is_word(name, "*") ? &any : NULL;
+		w = slice_is_word(name, "gzip") ? &gzip : slice_is_word(name, "deflate") ? &deflate : slice_is_word(name, "*") ? &any : NULL;
 		place++;
 		if (w != NULL && (!w->listed || q > w->q))
 			*w = (struct wish){ q, w->listed ? w->place : place, true };

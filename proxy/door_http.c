@@ -16,7 +16,6 @@
  * Threads: the connection's worker. Not here: the parser (http_reader.h), how an answer looks (http_answer.h). */
 #include <stddef.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include "protocol/json.h"
 #include "protocol/messages.h"
@@ -213,11 +212,6 @@ static void refuse_body(struct conn *c)
 
 /* ---- heads ---- */
 
-static bool is_word(struct slice s, const char *word)
-{
-	return s.n == strlen(word) && strncasecmp((const char *)s.p, word, s.n) == 0;
-}
-
 /* Judge the head (H2). False: refused. */
 static bool on_head(struct conn *c, struct http *h)
 {
@@ -229,7 +223,7 @@ static bool on_head(struct conn *c, struct http *h)
 		return false;
 	}
 	if (slice_present(expect) && (r->parser.http_major > 1 || r->parser.http_minor >= 1)) {
-		if (!is_word(expect, "100-continue")) {
+		if (!slice_is_word(expect, "100-continue")) {
 			refuse(c, 417, NULL, CONN_BAD_EXPECT);
 			return false;
 		}
@@ -253,7 +247,7 @@ static void read_head(struct conn *c, const struct http_reader *r, struct http_a
 	a->old_keep_alive = old && r->keep_alive;
 	a->head_only = http_reader_method(r) == HTTP_HEAD;
 	a->cors = r->header[HEADER_ORIGIN].present && c->worker->limits.cors;
-	a->plain_json = is_word(http_slice(p, r->header[HEADER_TYPE]), "application/json");
+	a->plain_json = slice_is_word(http_slice(p, r->header[HEADER_TYPE]), "application/json");
 	a->coding = slice_present(accept) ? coding_accepted(accept) : CODING_NONE;
 }
 

@@ -454,13 +454,10 @@ static void prefetch(struct batch_get *b)
 
 void op_batch_get_item(struct call *c)
 {
-	struct batch_get *b = arena_zalloc(&c->arena, sizeof(*b));
+	struct batch_get *b = call_state(c, sizeof(*b));
 
-	if (b == NULL) {
-		fault_set(&c->fault, MSG_NO_MEMORY);
-		call_fail(c);
+	if (b == NULL)
 		return;
-	}
 	b->call = c;
 	b->items = worker_borrow_buf(c->worker);
 	if (request_check(&c->req, &c->fault) != ERR_OK || read_request(b) != ERR_OK || check_tables(b) != ERR_OK) {

@@ -86,6 +86,12 @@ static void get_answer(struct get *g, struct slice item, enum frame_cache from)
 	call_answer(c, from);
 }
 
+/* What is read from the store, by oneself or by another, went by the cache if there is none. */
+static enum frame_cache from_store(const struct get *g)
+{
+	return g->call->worker->items != NULL ? FRAME_CACHE_MISS : FRAME_CACHE_BYPASS;
+}
+
 static bool get_from_cache(struct get *g)
 {
 	struct worker *w = g->call->worker;
@@ -118,7 +124,7 @@ static void get_done(struct backend_read *rd)
 	if (g->leads)
 		flight_land(w->shared->flights, &g->flight, rd->result, &rd->fault, rd->item);
 	if (rd->result == ERR_OK) {
-		get_answer(g, rd->item, w->items != NULL ? FRAME_CACHE_MISS : FRAME_CACHE_BYPASS);
+		get_answer(g, rd->item, from_store(g));
 	} else {
 		g->call->fault = rd->fault;
 		get_fail(g);
@@ -144,7 +150,7 @@ static void get_landed(struct mail *m)
 	if (flight_result_fault(r, &g->call->fault) != ERR_OK)
 		get_fail(g);
 	else
-		get_answer(g, flight_result_value(r), FRAME_CACHE_MISS);
+		get_answer(g, flight_result_value(r), from_store(g));
 	flight_result_unref(&r);
 }
 
@@ -158,13 +164,10 @@ static void get_wake(struct flight_waiter *waiter)
 void op_get_item(struct call *c)
 {
 	struct worker *w = c->worker;
-	struct get *g = arena_zalloc(&c->arena, sizeof(*g));
+	struct get *g = call_state(c, sizeof(*g));
 
-	if (g == NULL) {
-		fault_set(&c->fault, MSG_NO_MEMORY);
-		call_fail(c);
+	if (g == NULL)
 		return;
-	}
 	g->call = c;
 	g->waiter.wake = get_wake;
 	g->landed.deliver = get_landed;

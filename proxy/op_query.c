@@ -25,6 +25,12 @@ struct query_call {
 	struct mail landed;              /* brings a waiter home to its worker */
 };
 
+/* What is read from the store, by oneself or by another, went by the cache if there is none. */
+static enum frame_cache from_store(const struct query_call *q)
+{
+	return q->call->worker->queries != NULL ? FRAME_CACHE_MISS : FRAME_CACHE_BYPASS;
+}
+
 /* Ends the query, and the call. */
 static void query_over(struct query_call *q, enum err rc, enum frame_cache from)
 {
@@ -53,7 +59,7 @@ static void query_done(struct backend_read *rd)
 	if (q->leads)
 		flight_land(w->shared->flights, &q->flight, rd->result, &rd->fault, buf_slice(&c->out));
 	c->fault = rd->fault;
-	query_over(q, rd->result, w->queries != NULL ? FRAME_CACHE_MISS : FRAME_CACHE_BYPASS);
+	query_over(q, rd->result, from_store(q));
 }
 
 static void query_from_store(struct query_call *q)
@@ -74,7 +80,7 @@ static void query_landed(struct mail *m)
 	if (rc == ERR_OK)
 		buf_put_slice(&q->call->out, flight_result_value(r));
 	flight_result_unref(&r);
-	query_over(q, rc, FRAME_CACHE_MISS);
+	query_over(q, rc, from_store(q));
 }
 
 static void query_wake(struct flight_waiter *waiter)
@@ -99,13 +105,10 @@ static bool query_waits(struct query_call *q)
 void op_query(struct call *c)
 {
 	struct worker *w = c->worker;
-	struct query_call *q = arena_zalloc(&c->arena, sizeof(*q));
+	struct query_call *q = call_state(c, sizeof(*q));
 
-	if (q == NULL) {
-		fault_set(&c->fault, MSG_NO_MEMORY);
-		call_fail(c);
+	if (q == NULL)
 		return;
-	}
 	q->call = c;
 	q->waiter.wake = query_wake;
 	q->landed.deliver = query_landed;

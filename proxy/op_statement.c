@@ -50,11 +50,11 @@ static void execute_done(struct statement_run *r)
 void op_execute_statement(struct call *c)
 {
 	const struct record *in = &c->req.in;
-	struct statement_run *r = arena_zalloc(&c->arena, sizeof *r);
+	struct statement_run *r = call_state(c, sizeof *r);
 
-	if (r == NULL || request_check(&c->req, &c->fault) != ERR_OK) {
-		if (r == NULL)
-			fault_set(&c->fault, MSG_NO_MEMORY);
+	if (r == NULL)
+		return;
+	if (request_check(&c->req, &c->fault) != ERR_OK) {
 		call_fail(c);
 		return;
 	}
@@ -219,13 +219,10 @@ static enum err batch_check_kinds(struct statement_batch *b)
 
 void op_batch_execute_statement(struct call *c)
 {
-	struct statement_batch *b = arena_zalloc(&c->arena, sizeof *b);
+	struct statement_batch *b = call_state(c, sizeof *b);
 
-	if (b == NULL) {
-		fault_set(&c->fault, MSG_NO_MEMORY);
-		call_fail(c);
+	if (b == NULL)
 		return;
-	}
 	b->call = c;
 	if (request_check(&c->req, &c->fault) != ERR_OK || batch_open(b) != ERR_OK || batch_check_kinds(b) != ERR_OK) {
 		call_fail(c);

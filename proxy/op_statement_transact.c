@@ -358,14 +358,16 @@ static void transaction_done(struct child *child)
 
 void op_execute_transaction(struct call *c)
 {
-	struct transaction *t = arena_zalloc(&c->arena, sizeof *t);
+	struct transaction *t = call_state(c, sizeof *t);
 	struct slice record = SLICE_NONE;
-	enum err rc = t != NULL ? request_check(&c->req, &c->fault) : fault_set(&c->fault, MSG_NO_MEMORY);
+	enum err rc;
 
-	if (rc == ERR_OK) {
-		t->call = c;
+	if (t == NULL)
+		return;
+	t->call = c;
+	rc = request_check(&c->req, &c->fault);
+	if (rc == ERR_OK)
 		rc = open_parts(t);
-	}
 	if (rc == ERR_OK)
 		rc = check_tables(t);
 	if (rc == ERR_OK)

@@ -3,7 +3,6 @@
  *    worker: prepare (request_check, expressions, key) -> submit --mail--> done -> answer
  *
  * Caches need no word from here: the store's observer tells them before the write is answered (epoch.h). */
-#include "protocol/messages.h"
 #include "proxy/backend.h"
 #include "proxy/handlers.h"
 #include "proxy/worker.h"
@@ -25,13 +24,10 @@ static void write_done(struct store_write *w)
 void op_write(struct call *c)
 {
 	struct backend *b = c->worker->backend;
-	struct store_write *w = arena_zalloc(&c->arena, sizeof(*w));
+	struct store_write *w = call_state(c, sizeof(*w));
 
-	if (w == NULL) {
-		fault_set(&c->fault, MSG_NO_MEMORY);
-		call_fail(c);
+	if (w == NULL)
 		return;
-	}
 	*w = (struct store_write){ .req = &c->req, .out = &c->out, .fault = c->fault, .done = write_done, .arg = c };
 	w->result = b->ops->prepare(c->worker->reader, w);
 	if (w->result != ERR_OK)

@@ -235,13 +235,10 @@ static void transact_done(struct backend_read *rd)
 void op_transact_get_items(struct call *c)
 {
 	struct worker *w = c->worker;
-	struct transact_get *t = arena_zalloc(&c->arena, sizeof(*t));
+	struct transact_get *t = call_state(c, sizeof(*t));
 
-	if (t == NULL) {
-		fault_set(&c->fault, MSG_NO_MEMORY);
-		call_fail(c);
+	if (t == NULL)
 		return;
-	}
 	t->call = c;
 	if (check(t) != ERR_OK) {
 		transact_fail(t);

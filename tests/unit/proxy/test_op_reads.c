@@ -25,7 +25,7 @@ static struct rig {
 	unsigned reads;
 	unsigned queries_open;                      /* prepared, not ended */
 	unsigned held;
-	unsigned answered, failed, hits;
+	unsigned answered, failed, hits, bypasses;
 	enum err error;
 	struct buf last;                            /* the last answer */
 } rig;
@@ -83,6 +83,7 @@ static void finish(struct call *c)
 {
 	rig.answered++;
 	rig.hits += c->cache == FRAME_CACHE_HIT && c->fault.code == ERR_OK;
+	rig.bypasses += c->cache == FRAME_CACHE_BYPASS;
 	rig.failed += c->fault.code != ERR_OK;
 	rig.error = c->fault.code;
 	buf_clear(&rig.last);
@@ -237,6 +238,24 @@ Test(op_reads, a_miss_is_read_once_and_then_served, .init = rig_open, .fini = ri
 	cr_assert_eq(rig.reads, 2);
 	cr_assert_eq(rig.hits, 2);
 	cr_assert_eq(rig.failed, 0);
+}
+
+Test(op_reads, without_caches_those_that_share_a_read_bypass_them_too, .init = rig_open, .fini = rig_close)
+{
+	for (unsigned i = 0; i < WORKERS; i++) {
+		rig.worker[i].items = NULL;
+		rig.worker[i].queries = NULL;
+		get(i, "a");
+		query(i);
+	}
+	cr_assert_eq(rig.reads, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		rig.read[i]->result = ERR_OK;
+		rig.read[i]->done(rig.read[i]);
+	}
+	cr_assert_eq(mailbox_deliver(&rig.worker[1].mailbox), 2);
+	cr_assert_eq(rig.answered, 4);
+	cr_assert_eq(rig.bypasses, 4);
 }
 
 Test(op_reads, misses_on_two_workers_share_a_read, .init = rig_open, .fini = rig_close)
