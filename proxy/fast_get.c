@@ -91,7 +91,7 @@ static bool put_record(struct worker *w, const struct fast_get *g, struct buf *o
 	enum item_cache_result r;
 
 	buf_put(out, with_item, sizeof(with_item));
-	r = item_cache_get_priced(w->items, g->table->id, g->key, g->hash, w->now_ns, out, units);
+	r = item_cache_try(w->items, g->table->id, g->key, g->hash, w->now_ns, out, units);
 	if (r != ITEM_CACHE_HIT)
 		out->n = at;
 	if (r == ITEM_CACHE_NEGATIVE)

@@ -57,8 +57,8 @@ static void store(struct buf *out, struct backend *b)
 	struct store_stats s;
 
 	b->ops->stats(b, &s);
-	put(out, "dynax_store_writes_total", "counter", "writes carried out", s.writes);
-	put(out, "dynax_store_batches_total", "counter", "batches of writes, each made durable at once", s.batches);
+	put(out, "dynax_store_writes_total", "counter", "writes that came to the writer, refused ones too", s.writes);
+	put(out, "dynax_store_batches_total", "counter", "batches in which it took them", s.batches);
 	put(out, "dynax_store_batch_writes_max", "gauge", "largest batch", s.batch_writes_max);
 	put_seconds(out, "dynax_store_batch_seconds_total", "time from a batch's first write to its answers", s.batch_ns_total);
 	put(out, "dynax_store_tables", "gauge", "tables", s.tables);

@@ -107,16 +107,9 @@ static struct cache_entry *find_current(struct item_cache *c, struct cache_shard
 	return epoch_even(epoch_load(c->epochs, table, e->stamp, false)) ? e : NULL;
 }
 
-enum item_cache_result item_cache_get(struct item_cache *c, uint32_t table, struct slice key, uint64_t h, uint64_t now_ns,
-	struct buf *out)
-{
-	unsigned units;
-
-	return item_cache_get_priced(c, table, key, h, now_ns, out, &units);
-}
-
-enum item_cache_result item_cache_get_priced(struct item_cache *c, uint32_t table, struct slice key, uint64_t h,
-	uint64_t now_ns, struct buf *out, unsigned *units)
+/* misses: how many are counted if it is one. */
+static enum item_cache_result look(struct item_cache *c, uint32_t table, struct slice key, uint64_t h, uint64_t now_ns,
+	struct buf *out, unsigned *units, unsigned misses)
 {
 	enum item_cache_result result = ITEM_CACHE_MISS;
 	struct cache_dead dead = { NULL };
@@ -130,7 +123,7 @@ enum item_cache_result item_cache_get_priced(struct item_cache *c, uint32_t tabl
 	cache_shard_lock(s);
 	e = find_current(c, s, table, key, h, now_ns, &dead);
 	if (e == NULL) {
-		s->stats.misses++;
+		s->stats.misses += misses;
 	} else if (e->absent) {
 		eviction_touch(&e->node);
 		s->stats.absent_hits++;
@@ -146,6 +139,26 @@ enum item_cache_result item_cache_get_priced(struct item_cache *c, uint32_t tabl
 	cache_shard_unlock(s);
 	cache_dead_free(&dead);
 	return result;
+}
+
+enum item_cache_result item_cache_get(struct item_cache *c, uint32_t table, struct slice key, uint64_t h, uint64_t now_ns,
+	struct buf *out)
+{
+	unsigned units;
+
+	return item_cache_get_priced(c, table, key, h, now_ns, out, &units);
+}
+
+enum item_cache_result item_cache_get_priced(struct item_cache *c, uint32_t table, struct slice key, uint64_t h,
+	uint64_t now_ns, struct buf *out, unsigned *units)
+{
+	return look(c, table, key, h, now_ns, out, units, 1);
+}
+
+enum item_cache_result item_cache_try(struct item_cache *c, uint32_t table, struct slice key, uint64_t h, uint64_t now_ns,
+	struct buf *out, unsigned *units)
+{
+	return look(c, table, key, h, now_ns, out, units, 0);
 }
 
 void item_cache_fill(struct item_cache *c, uint32_t table, struct slice key, uint64_t h, uint64_t part, uint64_t epoch,

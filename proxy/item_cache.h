@@ -46,6 +46,9 @@ enum item_cache_result item_cache_get(struct item_cache *c, uint32_t table, stru
 /* The same, and what reading the item would have cost its table: steps of 4 KiB, 1 for none. */
 enum item_cache_result item_cache_get_priced(struct item_cache *c, uint32_t table, struct slice key, uint64_t h,
 	uint64_t now_ns, struct buf *out, unsigned *units);
+/* The same for who takes the longer way if it is a miss, and asks again there: then that one counts. */
+enum item_cache_result item_cache_try(struct item_cache *c, uint32_t table, struct slice key, uint64_t h, uint64_t now_ns,
+	struct buf *out, unsigned *units);
 /* E3. epoch: loaded before the read began; part: store_hash of the partition. item absent = negative entry. */
 void item_cache_fill(struct item_cache *c, uint32_t table, struct slice key, uint64_t h, uint64_t part, uint64_t epoch,
 	uint64_t now_ns, struct slice item);

@@ -87,6 +87,20 @@ def test_hits_consume_what_the_cold_read_did(wire, h):
         assert cold["ConsumedCapacity"]["CapacityUnits"] == 0.5
 
 
+def test_a_read_is_one_look_up(db):
+    """Of an item that is there and one that is not, through both doors."""
+    def counted(key):
+        names = [f"dynax_item_cache_{what}_total" for what in ("misses", "hits", "negative_hits")]
+        before = [metric(db.daemon, name) for name in names]
+        db.door.call("GetItem", json.dumps({"TableName": table, "Key": {"pk": S(key)}}))
+        return [metric(db.daemon, name) - was for name, was in zip(names, before)]
+
+    table = db.create("S")
+    db.put(table, pk="a")
+    assert [counted("a"), counted("a")] == [[1, 0, 0], [0, 1, 0]]
+    assert [counted("none"), counted("none")] == [[1, 0, 0], [0, 0, 1]]
+
+
 def test_query_results_follow_writes(dynax, wire, c):  # CCH-01
     ask = dict(TableName=c, KeyConditionExpression="pk = :p AND sk >= :s",
                ExpressionAttributeValues={":p": S("101"), ":s": S("5")})
