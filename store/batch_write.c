@@ -4,10 +4,9 @@
  * is all of them, the request fails. Anything else that goes wrong undoes all. */
 #include "protocol/messages.h"
 #include "store/check_key.h"
-#include "store/collection.h"
 #include "store/item_apply.h"
 #include "store/throughput.h"
-#include "store/write_plan.h"
+#include "store/write_many.h"
 
 enum { BATCH_WRITES_MAX = 25 };
 
@@ -73,16 +72,6 @@ static enum err address(struct store_write *w, const struct table *t, struct ite
 	return rc == ERR_OK ? write_address(w, t, op->kind == ITEM_PUT ? op->item : op->key, hash, op, &w->fault) : rc;
 }
 
-/* Engine keys hold the table's id: equal keys are the same item. */
-enum err write_check_distinct(const struct write_plan *p, struct fault *f)
-{
-	for (unsigned i = 0; i < p->ops; i++)
-		for (unsigned j = 0; j < i; j++)
-			if (slice_eq(p->op[i].ekey, p->op[j].ekey))
-				return fault_set(f, MSG_DUPLICATE_KEYS);
-	return ERR_OK;
-}
-
 /* Two passes, as the service: every request by itself, then every table and key. */
 static enum err each_request(struct store_reader *r, struct store_write *w, bool with_tables)
 {
@@ -126,98 +115,10 @@ enum err batch_write_prepare(struct store_reader *r, struct store_write *w)
 	rc = each_request(r, w, false);
 	if (rc == ERR_OK)
 		rc = each_request(r, w, true);
-	return rc == ERR_OK ? write_check_distinct(w->plan, &w->fault) : rc;
+	return rc == ERR_OK && !write_many_distinct(w->plan) ? fault_set(&w->fault, MSG_DUPLICATE_KEYS) : rc;
 }
 
 /* ---- the writer's half ---- */
-
-static void add_index_cost(struct consumed *sum, const struct consumed_index *x)
-{
-	for (unsigned i = 0; i < sum->indexes; i++) {
-		if (slice_eq(sum->index[i].name, x->name)) {
-			sum->index[i].write += x->write;
-			sum->index[i].read += x->read;
-			return;
-		}
-	}
-	sum->index[sum->indexes++] = *x;
-}
-
-static bool first_of_table(const struct write_plan *p, unsigned i)
-{
-	for (unsigned j = 0; j < i; j++)
-		if (p->op[j].table == p->op[i].table)
-			return false;
-	return true;
-}
-
-void write_consumed_put(struct store_write *w, bool split)
-{
-	const struct write_plan *p = w->plan;
-	uint32_t n = 0;
-	size_t at = list_begin(w->out);
-
-	for (unsigned i = 0; i < p->ops; i++) {
-		struct consumed_index index[TABLE_GSI_MAX + TABLE_LSI_MAX];
-		struct consumed sum = { .table = p->op[i].cost.table, .index = index };
-
-		if (!first_of_table(p, i))
-			continue;
-		for (unsigned j = i; j < p->ops; j++) {
-			const struct consumed *c = &p->op[j].cost;
-
-			if (p->op[j].table != p->op[i].table)
-				continue;
-			sum.read += c->read;
-			sum.write += c->write;
-			for (unsigned k = 0; k < c->indexes; k++)
-				add_index_cost(&sum, &c->index[k]);
-		}
-		if (sum.read + sum.write == 0)
-			continue; /* all of them refused */
-		consumed_put(w->out, &sum, p->report, split);
-		n++;
-	}
-	list_end(w->out, at, n);
-}
-
-/* Those of a table, each item collection once. */
-static enum err put_table_metrics(struct write_txn *t, struct store_write *w, const struct table *table)
-{
-	const struct write_plan *p = w->plan;
-	enum err rc = ERR_OK;
-	uint32_t n = 0;
-
-	mp_put_str(w->out, table->name);
-	size_t list = list_begin(w->out);
-
-	for (unsigned i = 0; i < p->ops && rc == ERR_OK; i++)
-		if (p->op[i].table == table->id && p->op[i].kind != ITEM_CHECK && !p->op[i].refused)
-			rc = collection_metrics_put(t, table, &p->op[i], w->out, &n, &w->fault);
-	list_end(w->out, list, n);
-	return rc;
-}
-
-/* Table name -> metrics of its item collections; for tables with local indexes. */
-enum err write_metrics_put(struct write_txn *t, struct store_write *w)
-{
-	const struct write_plan *p = w->plan;
-	uint32_t tables = 0;
-	enum err rc = ERR_OK;
-	size_t at = map_begin(w->out);
-
-	/* Tables come sorted by name in a batch, and a transaction's answer need not be canonical to be right. */
-	for (unsigned i = 0; i < p->ops && rc == ERR_OK; i++) {
-		const struct catalog_table *ct = catalog_find_id(t->batch->catalog, p->op[i].table);
-
-		if (!first_of_table(p, i) || ct->table.lsis == 0)
-			continue;
-		rc = put_table_metrics(t, w, &ct->table);
-		tables++;
-	}
-	map_end(w->out, at, tables);
-	return rc;
-}
 
 /* The requests again that were refused, under their tables. Operations are in the order of the request. */
 static void put_unprocessed(struct store_write *w)
@@ -251,18 +152,10 @@ static void put_unprocessed(struct store_write *w)
 
 static enum err put_answer(struct write_txn *t, struct store_write *w)
 {
-	enum err rc = ERR_OK;
 	unsigned n = 0;
 	size_t at = record_begin(w->out);
+	enum err rc = write_many_report(t, w, &n, false);
 
-	if (w->plan->report != REPORT_NONE) {
-		record_key(w->out, &n, BatchWriteItemOutput_ConsumedCapacity);
-		write_consumed_put(w, false);
-	}
-	if (w->plan->metrics) {
-		record_key(w->out, &n, BatchWriteItemOutput_ItemCollectionMetrics);
-		rc = write_metrics_put(t, w);
-	}
 	record_key(w->out, &n, BatchWriteItemOutput_UnprocessedItems);
 	put_unprocessed(w);
 	record_end(w->out, at, n);

@@ -246,6 +246,8 @@ enum err check_update(const struct table *t, const struct update *u, struct faul
 {
 	enum err rc = ERR_OK;
 
+	if (u == NULL)
+		return ERR_OK;
 	for (unsigned i = 0; i < t->key.hashes + t->key.ranges; i++) {
 		struct slice name = key_attr_at(&t->key, i)->name;
 

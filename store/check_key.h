@@ -25,8 +25,8 @@ enum err check_filled(const struct table *t, struct slice key, struct slice item
 	__attribute__((warn_unused_result));
 /* Has the item a place in an index with this key? Every attribute is there, of its type, not empty, not too long. */
 bool check_index_holds(const struct key_schema *ks, struct slice item);
-/* An update against the table's keys, which it may not touch, and, by the values it brings itself, against the keys of
- * indexes. */
+/* An update (NULL = none) against the table's keys, which it may not touch, and, by the values it brings itself, against the keys
+ * of indexes. */
 enum err check_update(const struct table *t, const struct update *u, struct fault *f) __attribute__((warn_unused_result));
 /* An item that an update has made against the keys of indexes. */
 enum err check_updated_index_keys(const struct table *t, struct slice item, struct fault *f)

@@ -9,7 +9,7 @@
 #include "store/params.h"
 #include "store/throughput.h"
 #include "store/token.h"
-#include "store/write_plan.h"
+#include "store/write_many.h"
 #include "store/write_txn.h"
 
 #define TRANSACTION_BYTES_MAX ((size_t)4 * 1024 * 1024)
@@ -88,7 +88,7 @@ static enum err address(struct store_write *w, const struct table *t, struct ite
 	enum err rc = op->kind == ITEM_PUT ? check_item_key(t, key, &hash, own) : store_check_key(t, key, &hash, own);
 
 	if (rc == ERR_OK && op->kind == ITEM_UPDATE)
-		rc = update_check_key(t, op->update, own);
+		rc = check_update(t, op->update, own);
 	if (rc == ERR_OK && op->kind == ITEM_PUT)
 		rc = check_index_types(t, op->item, own);
 	if (rc != ERR_OK)
@@ -128,11 +128,6 @@ static enum err address_all(struct store_reader *r, struct store_write *w, struc
 	return cancelled ? cancel_set(&w->fault, reason, n) : ERR_OK;
 }
 
-static enum err check_distinct(const struct write_plan *p, struct fault *f)
-{
-	return write_check_distinct(p, NULL) == ERR_OK ? ERR_OK : fault_set(f, MSG_ONE_ITEM_ONCE);
-}
-
 static enum err transact_write_apply(struct write_batch *b, struct store_write *w);
 
 enum err transact_write_prepare(struct store_reader *r, struct store_write *w)
@@ -154,25 +149,17 @@ enum err transact_write_prepare(struct store_reader *r, struct store_write *w)
 		rc = fault_set(&w->fault, MSG_TRANSACTION_SIZE);
 	if (rc == ERR_OK)
 		rc = address_all(r, w, reason);
-	return rc == ERR_OK ? check_distinct(w->plan, &w->fault) : rc;
+	return rc == ERR_OK && !write_many_distinct(w->plan) ? fault_set(&w->fault, MSG_ONE_ITEM_ONCE) : rc;
 }
 
 /* ---- the writer's half ---- */
 
 static enum err put_answer(struct write_txn *t, struct store_write *w)
 {
-	enum err rc = ERR_OK;
 	unsigned n = 0;
 	size_t at = record_begin(w->out);
+	enum err rc = write_many_report(t, w, &n, true);
 
-	if (w->plan->report != REPORT_NONE) {
-		record_key(w->out, &n, TransactWriteItemsOutput_ConsumedCapacity);
-		write_consumed_put(w, true);
-	}
-	if (w->plan->metrics) {
-		record_key(w->out, &n, TransactWriteItemsOutput_ItemCollectionMetrics);
-		rc = write_metrics_put(t, w);
-	}
 	record_end(w->out, at, n);
 	return rc;
 }

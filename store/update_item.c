@@ -15,11 +15,6 @@ static const struct write_one update = {
 		.attribute_updates = UpdateItemInput_AttributeUpdates },
 };
 
-enum err update_check_key(const struct table *t, const struct update *u, struct fault *f)
-{
-	return u != NULL ? check_update(t, u, f) : ERR_OK;
-}
-
 enum err update_item_prepare(struct store_reader *r, struct store_write *w)
 {
 	struct slice key = w->req->in.m[UpdateItemInput_Key];
@@ -32,6 +27,6 @@ enum err update_item_prepare(struct store_reader *r, struct store_write *w)
 	if (rc == ERR_OK)
 		rc = store_check_key(t, key, &hash, &w->fault);
 	if (rc == ERR_OK)
-		rc = update_check_key(t, w->plan->op->update, &w->fault);
+		rc = check_update(t, w->plan->op->update, &w->fault);
 	return rc == ERR_OK ? write_address(w, t, key, hash, w->plan->op, &w->fault) : rc;
 }

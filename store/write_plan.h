@@ -69,7 +69,7 @@ void write_plan_release(struct write_plan *p);
 
 /* ---- for the prepare functions ---- */
 
-/* Room for n operations, zeroed; false and a fault if out of memory. */
+/* Room for n operations, zeroed. */
 enum err write_plan_ops(struct store_write *w, unsigned n) __attribute__((warn_unused_result));
 
 /* The parameters of a conditional write, wherever its record has them; PARAMS_END = it has no such member. */
@@ -84,16 +84,8 @@ enum err write_bind(struct store_reader *r, struct store_write *w, const struct 
 enum err write_address(struct store_write *w, const struct table *t, struct slice key_or_item, uint64_t hash,
 	struct item_op *op, struct fault *f) __attribute__((warn_unused_result));
 
-/* No two operations on one item. */
-enum err write_check_distinct(const struct write_plan *p, struct fault *f) __attribute__((warn_unused_result));
-/* An update (NULL = none) may not touch the table's key, nor set an index's key to what it cannot be (check_update). */
-enum err update_check_key(const struct table *t, const struct update *u, struct fault *f) __attribute__((warn_unused_result));
-
 /* ---- for the apply functions ---- */
 
-/* Append the costs of all operations, one ConsumedCapacity for each table; the ItemCollectionMetrics for each table. */
-void write_consumed_put(struct store_write *w, bool split);
-enum err write_metrics_put(struct write_txn *t, struct store_write *w) __attribute__((warn_unused_result));
 /* write_txn_end of a transaction with an answer, which must have been written whole. */
 enum err write_end(struct write_txn *t, struct store_write *w, enum err rc) __attribute__((warn_unused_result));
 
