@@ -152,10 +152,8 @@ enum err key_page(struct engine *e, struct buf *from, struct slice to, struct ar
 		rc = cursor_open(v, buf_slice(from), to, false, &c, f);
 	if (rc == ERR_OK)
 		rc = take_keys(c, a, key, max, n, f);
-	if (c != NULL)
-		cursor_close(&c);
-	if (v != NULL)
-		view_close(&v);
+	cursor_close(&c);
+	view_close(&v);
 	if (rc != ERR_OK || *n == 0)
 		return rc;
 	buf_clear(from);

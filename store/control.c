@@ -1,26 +1,86 @@
-/* control - CreateTable, carried out by the writer, and what operations that change the catalog share.
+/* control - what the operations that change the catalog share: names, ids, drafts, answers.
  *
  * Unless states are told to last (table_state.h), a table is ACTIVE, or gone, when its write is published; the answers speak
  * of CREATING and DELETING as the service's do. Ids come from one counter and are never used twice, so that nothing of a
  * deleted table, in a cache or in the engine, can be taken for a new one's. */
-#include <stdio.h>
-#include <sys/random.h>
-#include <time.h>
-
 #include "protocol/messages.h"
 #include "store/big_endian.h"
 #include "store/control.h"
-#include "store/create_table.h"
-#include "store/delete_table.h"
 #include "store/describe.h"
 #include "store/partition.h"
-#include "store/spec.h"
-#include "store/streams.h"
-#include "store/table_state.h"
 
-enum { FIRST_ID = 1, ID_BYTES = 4, UUID_TEXT = 36 };
+enum { FIRST_ID = 1, ID_BYTES = 4 };
 
-/* ---- shared with other control operations ---- */
+/* ---- names ---- */
+
+/* The name inside arn:aws:dynamodb:<region>:<account>:table/<name>, of any region and account: there is one namespace.
+ * Anything else is a name already. */
+struct slice control_table_name(struct slice s)
+{
+	static const char prefix[] = "arn:aws:dynamodb:", table[] = ":table/";
+
+	if (!slice_starts_with(s, SLICE_LIT(prefix)))
+		return s;
+	const uint8_t *at = memmem(s.p, s.n, table, sizeof table - 1);
+
+	if (at == NULL)
+		return s;
+	at += sizeof table - 1;
+	return slice_of(at, (size_t)(s.p + s.n - at));
+}
+
+enum err control_arn_check(struct slice arn, struct fault *f)
+{
+	if (!slice_starts_with(arn, SLICE_LIT("arn:")))
+		return fault_set(f, MSG_NOT_AN_ARN, SLICE_FMT(arn));
+	if (!slice_starts_with(arn, SLICE_LIT("arn:aws:dynamodb:")) || control_table_name(arn).n == arn.n)
+		return fault_set(f, MSG_RESOURCE_ARN, SLICE_FMT(arn));
+	struct slice name = control_table_name(arn);
+
+	if (memchr(name.p, '/', name.n) != NULL)
+		return fault_set(f, MSG_ARN_OF_OTHER, SLICE_FMT(arn));
+	return name.n < TABLE_NAME_MIN ? fault_set(f, MSG_RESOURCE_ARN, SLICE_FMT(arn)) : ERR_OK;
+}
+
+/* ---- records ---- */
+
+struct slice control_record_copy(const struct record *r, struct arena *a)
+{
+	struct slice out = SLICE_NONE;
+	unsigned n = 0;
+	struct buf b;
+
+	buf_init(&b);
+	size_t at = record_begin(&b);
+
+	for (unsigned i = 0; i < r->shape->members; i++) {
+		if (!record_has(r, i))
+			continue;
+		record_key(&b, &n, i);
+		buf_put_slice(&b, r->m[i]);
+	}
+	record_end(&b, at, n);
+	if (!b.failed)
+		out = arena_copy(a, buf_slice(&b));
+	buf_release(&b);
+	return out;
+}
+
+struct slice control_spec_put(const struct record *spec, struct arena *a)
+{
+	struct record bare = *spec;
+	struct slice out;
+	struct buf name;
+
+	buf_init(&name);
+	mp_put_str(&name, control_table_name(record_str(spec, CreateTableInput_TableName)));
+	bare.m[CreateTableInput_TableName] = buf_slice(&name);
+	out = name.failed ? SLICE_NONE : control_record_copy(&bare, a);
+	buf_release(&name);
+	return out;
+}
+
+/* ---- changing the catalog ---- */
 
 enum err control_take_ids(struct write_txn *t, unsigned n, uint32_t *first, struct fault *f)
 {
@@ -116,191 +176,6 @@ enum err control_answer(struct write_batch *b, struct store_write *w, const stru
 	table_description_put(w->out, b->store, t, status, w->req->op == OP_DeleteTable, c);
 	record_end(w->out, at, n);
 	return w->out->failed ? fault_set(&w->fault, MSG_NO_MEMORY) : ERR_OK;
-}
-
-/* ---- CreateTable ---- */
-
-static bool make_uuid(char out[UUID_TEXT + 1])
-{
-	static const char hex[] = "0123456789abcdef";
-	uint8_t r[16];
-	unsigned n = 0;
-
-	if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
-		return false;
-	r[6] = (uint8_t)((r[6] & 0x0f) | 0x40); /* version 4 */
-	r[8] = (uint8_t)((r[8] & 0x3f) | 0x80); /* variant 1 */
-	for (unsigned i = 0; i < sizeof r; i++) {
-		if (i == 4 || i == 6 || i == 8 || i == 10)
-			out[n++] = '-';
-		out[n++] = hex[r[i] >> 4];
-		out[n++] = hex[r[i] & 15];
-	}
-	out[n] = '\0';
-	return true;
-}
-
-static void make_stream_label(uint64_t ms, char out[CONTROL_LABEL_MAX])
-{
-	time_t s = (time_t)(ms / 1000);
-	struct tm tm;
-	size_t n;
-
-	gmtime_r(&s, &tm);
-	n = strftime(out, CONTROL_LABEL_MAX, "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(out + n, CONTROL_LABEL_MAX - n, ".%03u", (unsigned)(ms % 1000));
-}
-
-const char *control_stream_label(struct arena *a, uint64_t ms)
-{
-	char label[CONTROL_LABEL_MAX];
-
-	make_stream_label(ms, label);
-	return arena_printf(a, "%s", label);
-}
-
-/* The draft of a new table, with ids from `first` on. */
-static enum err draft_new(struct write_batch *b, struct store_write *w, uint32_t first, unsigned indexes, struct catalog_draft *d)
-{
-	struct arena *a = w->req->arena;
-	uint32_t *ids = arena_alloc(a, (indexes + 1) * sizeof *ids);
-	char *uuid = arena_alloc(a, UUID_TEXT + 1);
-
-	if (ids == NULL || uuid == NULL)
-		return fault_set(&w->fault, MSG_NO_MEMORY);
-	if (!make_uuid(uuid))
-		return fault_set(&w->fault, MSG_NO_RANDOM);
-	for (unsigned i = 0; i < indexes; i++)
-		ids[i] = first + 1 + i;
-	*d = (struct catalog_draft){ .id = first, .index_id = ids, .indexes = indexes, .spec = *(struct slice *)w->plan->control };
-	d->facts.uuid = slice_str(uuid);
-	d->facts.created_ms = store_now_ms(b->store);
-	d->facts.state = table_state_begin(b->store, TABLE_CREATING, 0);
-	if (record_is(&w->req->in, CreateTableInput_BillingMode, "PAY_PER_REQUEST"))
-		d->facts.on_demand_since_ms = d->facts.created_ms;
-	return ERR_OK;
-}
-
-/* Partitions of the table and its global indexes. */
-static enum err begin_partitions(struct write_txn *t, const struct record *spec, unsigned gsis, struct catalog_draft *d,
-	struct fault *f)
-{
-	const struct store *s = t->batch->store;
-	enum err rc = partitions_begin(t, &d->facts, d->id, partitions_wanted(s, spec, SPEC_TABLE), f);
-
-	for (unsigned i = 0; i < gsis && rc == ERR_OK; i++)
-		rc = partitions_begin(t, &d->facts, d->index_id[i], partitions_wanted(s, spec, (int)i), f);
-	return rc;
-}
-
-static bool wants_stream(const struct record *in)
-{
-	struct slice stream = in->m[CreateTableInput_StreamSpecification];
-	struct record s;
-
-	return slice_present(stream) && record_open(&s, &shape_StreamSpecification, stream)
-		&& record_bool(&s, StreamSpecification_StreamEnabled);
-}
-
-/* What has gone may still have to be cleared away; anything else has the name. */
-static enum err make_way(struct write_batch *b, struct store_write *w, const struct catalog_table *t)
-{
-	if (t == NULL)
-		return ERR_OK;
-	if (table_gone(b->store, t))
-		return table_drop(b, t, w->req->arena, &w->fault);
-	if (table_state_now(b->store, t) == TABLE_CREATING)
-		return fault_set(&w->fault, MSG_TABLE_CREATING, SLICE_FMT(t->table.name));
-	return fault_set(&w->fault, MSG_TABLE_EXISTS, SLICE_FMT(t->table.name));
-}
-
-static enum err create_table_apply(struct write_batch *b, struct store_write *w)
-{
-	static const struct counters none[DESCRIBED_MAX];
-	struct slice name = control_table_name(record_str(&w->req->in, CreateTableInput_TableName));
-	struct catalog *next = NULL;
-	struct catalog_draft d;
-	struct write_txn t;
-	uint32_t gsis, lsis, first;
-	enum err rc = make_way(b, w, catalog_find(b->catalog, name));
-
-	if (rc != ERR_OK)
-		return rc;
-	record_list(&w->req->in, CreateTableInput_GlobalSecondaryIndexes, &gsis);
-	record_list(&w->req->in, CreateTableInput_LocalSecondaryIndexes, &lsis);
-	write_txn_begin(&t, b, w->req->arena);
-	rc = control_take_ids(&t, 1 + gsis + lsis, &first, &w->fault);
-
-	if (rc == ERR_OK)
-		rc = draft_new(b, w, first, gsis + lsis, &d);
-	if (rc == ERR_OK)
-		rc = begin_partitions(&t, &w->req->in, gsis, &d, &w->fault);
-	if (rc == ERR_OK && wants_stream(&w->req->in))
-		rc = stream_open(&t, &w->req->in, d.id, &d.facts, &w->fault);
-	if (rc == ERR_OK)
-		rc = control_put_table(&t, &d, &next, &w->fault);
-	if (rc == ERR_OK)
-		rc = control_answer(b, w, catalog_find(next, name), "CREATING", none);
-	return control_end(&t, &next, rc, &w->fault);
-}
-
-struct slice control_record_copy(const struct record *r, struct arena *a)
-{
-	struct slice out = SLICE_NONE;
-	unsigned n = 0;
-	struct buf b;
-
-	buf_init(&b);
-	size_t at = record_begin(&b);
-
-	for (unsigned i = 0; i < r->shape->members; i++) {
-		if (!record_has(r, i))
-			continue;
-		record_key(&b, &n, i);
-		buf_put_slice(&b, r->m[i]);
-	}
-	record_end(&b, at, n);
-	if (!b.failed)
-		out = arena_copy(a, buf_slice(&b));
-	buf_release(&b);
-	return out;
-}
-
-struct slice control_spec_put(const struct record *spec, struct arena *a)
-{
-	struct record bare = *spec;
-	struct slice out;
-	struct buf name;
-
-	buf_init(&name);
-	mp_put_str(&name, control_table_name(record_str(spec, CreateTableInput_TableName)));
-	bare.m[CreateTableInput_TableName] = buf_slice(&name);
-	out = name.failed ? SLICE_NONE : control_record_copy(&bare, a);
-	buf_release(&name);
-	return out;
-}
-
-enum err create_table_prepare(struct store_reader *r, struct store_write *w)
-{
-	const struct record *in = &w->req->in;
-	struct slice name = control_table_name(record_str(in, CreateTableInput_TableName));
-	struct slice *spec = arena_alloc(w->req->arena, sizeof *spec);
-
-	(void)r;
-	if (spec == NULL)
-		return fault_set(&w->fault, MSG_NO_MEMORY);
-	if (name.n < TABLE_NAME_MIN)
-		return fault_set(&w->fault, MSG_TABLE_NAME_SHORT, SLICE_FMT(name));
-	enum err rc = create_table_check(in, w->req->arena, &w->fault);
-
-	if (rc == ERR_OK && record_has(in, CreateTableInput_Tags))
-		rc = table_tags_check(in->m[CreateTableInput_Tags], &w->fault);
-	if (rc != ERR_OK)
-		return rc;
-	*spec = control_spec_put(in, w->req->arena);
-	w->plan->control = spec;
-	w->plan->apply = create_table_apply;
-	return slice_present(*spec) ? ERR_OK : fault_set(&w->fault, MSG_NO_MEMORY);
 }
 
 /* ---- dropping ---- */

@@ -2,27 +2,23 @@
  *
  *    write_txn_begin -> ... control_put_table -> control_answer -> control_end (commits and adopts, or undoes)
  *
- * Threads: the writer only, but for the pure control_table_name, control_spec_put, control_stream_label. */
+ * Threads: the writer only, but for the pure control_table_name, control_arn_check, control_record_copy and control_spec_put. */
 #ifndef DYNAX_STORE_CONTROL_H
 #define DYNAX_STORE_CONTROL_H
 
 #include "store/write_plan.h"
 #include "store/write_txn.h"
 
-enum { CONTROL_LABEL_MAX = 40, TABLE_NAME_MIN = 3 };
+enum { TABLE_NAME_MIN = 3 };
 
 /* The table's name in a name or ARN. */
 struct slice control_table_name(struct slice name_or_arn);
-/* Tags of one request: their characters, number, and none twice. */
-enum err table_tags_check(struct slice tags, struct fault *f) __attribute__((warn_unused_result));
 /* Is this the ARN of a table? */
-enum err table_arn_check(struct slice arn, struct fault *f) __attribute__((warn_unused_result));
+enum err control_arn_check(struct slice arn, struct fault *f) __attribute__((warn_unused_result));
 /* The record, written anew from its members; absent if memory is out. */
 struct slice control_record_copy(const struct record *r, struct arena *a);
 /* A CreateTableInput with the bare name, in the arena; absent if memory is out. */
 struct slice control_spec_put(const struct record *spec, struct arena *a);
-/* The label of a stream that begins now; NULL if memory is out. */
-const char *control_stream_label(struct arena *a, uint64_t ms);
 
 /* n ids, never used before. */
 enum err control_take_ids(struct write_txn *t, unsigned n, uint32_t *first, struct fault *f) __attribute__((warn_unused_result));

@@ -1,381 +1,149 @@
-/* create_table - see create_table.h. In the service's order: billing, definitions, keys, indexes, what is left over, stream. */
-#include "store/create_table.h"
+/* create_table - CreateTable: what create_table_check.h does not tell, the writer does.
+ *
+ * A table of that name that has gone, but is not cleared away yet (table_state.h), is dropped first. */
+#include <sys/random.h>
 
 #include "protocol/messages.h"
-#include "store/units_check.h"
+#include "store/control.h"
+#include "store/create_table_check.h"
+#include "store/delete_table.h"
+#include "store/describe.h"
+#include "store/partition.h"
+#include "store/spec.h"
+#include "store/streams.h"
+#include "store/table_state.h"
+#include "store/tags.h"
 
-enum { KEYS_MAX = 2 * KEY_ATTRS_MAX, DEFINITIONS_MAX = 2 + (TABLE_GSI_MAX + TABLE_LSI_MAX + 1) * KEYS_MAX };
+enum { UUID_TEXT = 36 };
 
-/* A key schema taken apart. */
-struct keys {
-	struct slice name[KEYS_MAX];
-	bool hash[KEYS_MAX];
-	unsigned n;
-};
+/* ---- the writer's half ---- */
 
-/* Names in order, without repetition. */
-struct names {
-	struct slice name[DEFINITIONS_MAX];
-	unsigned n;
-};
-
-struct check {
-	struct names defined;
-	struct names used;               /* by the table's keys and its indexes' */
-	struct names indexes;
-	struct slice table_hash;
-	bool on_demand;
-	struct arena *arena;
-};
-
-static bool names_have(const struct names *s, struct slice name)
+static bool make_uuid(char out[UUID_TEXT + 1])
 {
-	for (unsigned i = 0; i < s->n; i++)
-		if (slice_eq(s->name[i], name))
-			return true;
-	return false;
-}
+	static const char hex[] = "0123456789abcdef";
+	uint8_t r[16];
+	unsigned n = 0;
 
-static void names_add(struct names *s, struct slice name)
-{
-	if (!names_have(s, name) && s->n < DEFINITIONS_MAX)
-		s->name[s->n++] = name;
-}
-
-/* "a, b, c" in the arena. */
-static const char *joined(struct arena *a, const struct slice *name, unsigned n)
-{
-	const char *s = "";
-
-	for (unsigned i = 0; i < n && s != NULL; i++)
-		s = arena_printf(a, "%s%s%.*s", s, i != 0 ? ", " : "", SLICE_FMT(name[i]));
-	return s != NULL ? s : "";
-}
-
-/* ---- key schemas ---- */
-
-static struct keys read_keys(struct mp m, uint32_t n)
-{
-	struct keys k = { .n = 0 };
-
-	for (; n > 0 && k.n < KEYS_MAX; n--, k.n++) {
-		struct record e;
-
-		if (!record_open(&e, &shape_KeySchemaElement, mp_skip(&m)))
-			break;
-		k.name[k.n] = record_str(&e, KeySchemaElement_AttributeName);
-		k.hash[k.n] = record_is(&e, KeySchemaElement_KeyType, "HASH");
+	if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
+		return false;
+	r[6] = (uint8_t)((r[6] & 0x0f) | 0x40); /* version 4 */
+	r[8] = (uint8_t)((r[8] & 0x3f) | 0x80); /* variant 1 */
+	for (unsigned i = 0; i < sizeof r; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			out[n++] = '-';
+		out[n++] = hex[r[i] >> 4];
+		out[n++] = hex[r[i] & 15];
 	}
-	return k;
+	out[n] = '\0';
+	return true;
 }
 
-static enum err keys_too_many(struct check *c, const struct keys *k, const char *where, struct fault *f)
+/* The draft of a new table, with ids from `first` on. */
+static enum err draft_new(struct write_batch *b, struct store_write *w, uint32_t first, unsigned indexes, struct catalog_draft *d)
 {
-	const char *s = "";
+	struct arena *a = w->req->arena;
+	uint32_t *ids = arena_alloc(a, (indexes + 1) * sizeof *ids);
+	char *uuid = arena_alloc(a, UUID_TEXT + 1);
 
-	for (unsigned i = 0; i < k->n && s != NULL; i++)
-		s = arena_printf(c->arena, "%s%sKeySchemaElement(attributeName=%.*s, keyType=%s)", s, i != 0 ? ", " : "",
-			SLICE_FMT(k->name[i]), k->hash[i] ? "HASH" : "RANGE");
-	return fault_set(f, MSG_KEY_SCHEMA_LENGTH, s != NULL ? s : "", where);
-}
-
-static enum err check_defined(struct check *c, const struct keys *k, struct fault *f)
-{
-	for (unsigned i = 0; i < k->n; i++)
-		if (!names_have(&c->defined, k->name[i]))
-			return fault_set(f, MSG_KEYS_NOT_DEFINED, joined(c->arena, k->name, k->n),
-				joined(c->arena, c->defined.name, c->defined.n));
-	for (unsigned i = 0; i < k->n; i++)
-		names_add(&c->used, k->name[i]);
+	if (ids == NULL || uuid == NULL)
+		return fault_set(&w->fault, MSG_NO_MEMORY);
+	if (!make_uuid(uuid))
+		return fault_set(&w->fault, MSG_NO_RANDOM);
+	for (unsigned i = 0; i < indexes; i++)
+		ids[i] = first + 1 + i;
+	*d = (struct catalog_draft){ .id = first, .index_id = ids, .indexes = indexes, .spec = *(struct slice *)w->plan->control };
+	d->facts.uuid = slice_str(uuid);
+	d->facts.created_ms = store_now_ms(b->store);
+	d->facts.state = table_state_begin(b->store, TABLE_CREATING, 0);
+	if (record_is(&w->req->in, CreateTableInput_BillingMode, "PAY_PER_REQUEST"))
+		d->facts.on_demand_since_ms = d->facts.created_ms;
 	return ERR_OK;
 }
 
-/* HASH, or HASH and RANGE, and not twice the same. */
-static enum err check_pair(const struct keys *k, struct fault *f)
-{
-	if (k->n > 1 && slice_eq(k->name[0], k->name[1]))
-		return fault_set(f, MSG_KEYS_SAME_NAME);
-	if (!k->hash[0])
-		return fault_set(f, MSG_FIRST_KEY_NOT_HASH);
-	if (k->n > 1 && k->hash[1])
-		return fault_set(f, MSG_SECOND_KEY_NOT_RANGE);
-	return ERR_OK;
-}
-
-/* A global index may have up to four attributes of each kind, partition key first. */
-static enum err check_many(const struct keys *k, struct fault *f)
-{
-	unsigned hashes = 0, ranges = 0;
-
-	for (unsigned i = 0; i < k->n; i++) {
-		for (unsigned j = 0; j < i; j++)
-			if (slice_eq(k->name[i], k->name[j]))
-				return k->n > 2 ? fault_set(f, MSG_KEYS_MULTIPLE) : fault_set(f, MSG_KEYS_SAME_NAME);
-		/* In a pair, the classical words. */
-		if (k->hash[i] && ranges != 0)
-			return k->n > 2 ? fault_set(f, MSG_KEYS_ORDER) : fault_set(f, MSG_FIRST_KEY_NOT_HASH);
-		hashes += k->hash[i];
-		ranges += !k->hash[i];
-	}
-	if (hashes == 0)
-		return fault_set(f, MSG_FIRST_KEY_NOT_HASH);
-	if (hashes > KEY_ATTRS_MAX || ranges > KEY_ATTRS_MAX)
-		return fault_set(f, MSG_KEYS_MANY, hashes > KEY_ATTRS_MAX ? "HASH" : "RANGE");
-	return ERR_OK;
-}
-
-/* ---- the table ---- */
-
-static enum err check_throughput(const struct record *in, struct fault *f)
-{
-	struct slice s = in->m[CreateTableInput_ProvisionedThroughput];
-
-	if (record_is(in, CreateTableInput_BillingMode, "PAY_PER_REQUEST"))
-		return slice_present(s) ? fault_set(f, MSG_ON_DEMAND_UNITS) : ERR_OK;
-	return slice_present(s) ? units_check_bounds(s, f) : fault_set(f, MSG_PROVISIONED_UNITS);
-}
-
-/* Maximum and warm throughput, of the table or of an index. */
-static enum err check_limits(struct slice maximum, struct slice warm, struct slice provisioned, struct slice index, bool on_demand,
+/* Partitions of the table and its global indexes. */
+static enum err begin_partitions(struct write_txn *t, const struct record *spec, unsigned gsis, struct catalog_draft *d,
 	struct fault *f)
 {
-	enum err rc = maximum_check(maximum, index, on_demand, false, f);
+	const struct store *s = t->batch->store;
+	enum err rc = partitions_begin(t, &d->facts, d->id, partitions_wanted(s, spec, SPEC_TABLE), f);
 
-	return rc == ERR_OK ? warm_check_new(warm, index, provisioned, on_demand, f) : rc;
+	for (unsigned i = 0; i < gsis && rc == ERR_OK; i++)
+		rc = partitions_begin(t, &d->facts, d->index_id[i], partitions_wanted(s, spec, (int)i), f);
+	return rc;
 }
 
-static enum err read_definitions(struct check *c, const struct record *in, unsigned member, struct fault *f)
+static bool wants_stream(const struct record *in)
 {
-	uint32_t n;
-
-	for (struct mp m = record_list(in, member, &n); n > 0; n--) {
-		struct record d;
-
-		if (!record_open(&d, &shape_AttributeDefinition, mp_skip(&m)))
-			return fault_set(f, MSG_DEFINITIONS_MANY);
-		struct slice name = record_str(&d, AttributeDefinition_AttributeName);
-
-		if (names_have(&c->defined, name))
-			return fault_set(f, MSG_DEFINED_TWICE, SLICE_FMT(name));
-		if (c->defined.n == DEFINITIONS_MAX)
-			return fault_set(f, MSG_DEFINITIONS_MANY);
-		names_add(&c->defined, name);
-	}
-	return ERR_OK;
-}
-
-static enum err check_table_keys(struct check *c, const struct record *in, struct fault *f)
-{
-	uint32_t n;
-	struct mp m = record_list(in, CreateTableInput_KeySchema, &n);
-	struct keys k = read_keys(m, n);
-
-	if (n > 2)
-		return keys_too_many(c, &k, "keySchema", f);
-	if (k.n > c->defined.n)
-		return fault_set(f, MSG_KEYS_WITHOUT_DEFINITION);
-	enum err rc = check_defined(c, &k, f);
-
-	if (rc == ERR_OK)
-		rc = check_pair(&k, f);
-	if (rc != ERR_OK)
-		return rc;
-	c->table_hash = k.name[0];
-	bool indexed = record_has(in, CreateTableInput_LocalSecondaryIndexes)
-		|| record_has(in, CreateTableInput_GlobalSecondaryIndexes);
-
-	return !indexed && k.n != c->defined.n ? fault_set(f, MSG_DEFINITIONS_COUNT) : ERR_OK;
-}
-
-/* ---- indexes ---- */
-
-static enum err check_projection(struct slice projection, struct fault *f)
-{
-	struct record p;
-	uint32_t n;
-
-	if (!slice_present(projection) || !record_open(&p, &shape_Projection, projection)
-	    || !record_has(&p, Projection_ProjectionType))
-		return fault_set(f, MSG_PROJECTION_UNKNOWN);
-	struct slice type = record_str(&p, Projection_ProjectionType);
-	bool include = record_is(&p, Projection_ProjectionType, "INCLUDE");
-
-	if (record_has(&p, Projection_NonKeyAttributes) != include)
-		return include ? fault_set(f, MSG_PROJECTION_EMPTY) : fault_set(f, MSG_PROJECTION_EXTRA, SLICE_FMT(type));
-	struct mp m = record_list(&p, Projection_NonKeyAttributes, &n);
-
-	while (n > 0) {
-		struct slice name = mp_str(&m);
-		struct mp rest = m;
-
-		for (uint32_t i = --n; i > 0; i--)
-			if (slice_eq(mp_str(&rest), name))
-				return fault_set(f, MSG_PROJECTION_TWICE, SLICE_FMT(name));
-	}
-	return ERR_OK;
-}
-
-static enum err check_index_name(struct check *c, struct slice name, struct fault *f)
-{
-	if (names_have(&c->indexes, name))
-		return fault_set(f, MSG_INDEX_TWICE, SLICE_FMT(name));
-	names_add(&c->indexes, name);
-	return ERR_OK;
-}
-
-static enum err check_local_index(struct check *c, struct slice bytes, struct fault *f)
-{
-	struct record x;
-	uint32_t n;
-
-	if (!record_open(&x, &shape_LocalSecondaryIndex, bytes))
-		return fault_set(f, MSG_PROJECTION_UNKNOWN);
-	struct mp m = record_list(&x, LocalSecondaryIndex_KeySchema, &n);
-	struct keys k = read_keys(m, n);
-	struct slice name = record_str(&x, LocalSecondaryIndex_IndexName);
-
-	if (n > 2)
-		return keys_too_many(c, &k, "localSecondaryIndexes.1.member.keySchema", f);
-	enum err rc = check_defined(c, &k, f);
-
-	if (rc == ERR_OK)
-		rc = check_pair(&k, f);
-	if (rc != ERR_OK)
-		return rc;
-	if (k.n != 2)
-		return fault_set(f, MSG_INDEX_WITHOUT_RANGE, SLICE_FMT(name));
-	if (!slice_eq(k.name[0], c->table_hash))
-		return fault_set(f, MSG_INDEX_OTHER_HASH, SLICE_FMT(name), SLICE_FMT(k.name[0]), SLICE_FMT(c->table_hash));
-	rc = check_projection(x.m[LocalSecondaryIndex_Projection], f);
-	return rc == ERR_OK ? check_index_name(c, name, f) : rc;
-}
-
-static enum err check_local_indexes(struct check *c, const struct record *in, struct fault *f)
-{
-	uint32_t n, keys;
-	enum err rc = ERR_OK;
-
-	if (!record_has(in, CreateTableInput_LocalSecondaryIndexes))
-		return ERR_OK;
-	struct mp m = record_list(in, CreateTableInput_LocalSecondaryIndexes, &n);
-	uint32_t all = n;
-
-	record_list(in, CreateTableInput_KeySchema, &keys);
-	if (n == 0)
-		return fault_set(f, MSG_INDEXES_EMPTY, "LocalSecondaryIndexes");
-	if (keys != 2)
-		return fault_set(f, MSG_TABLE_WITHOUT_RANGE);
-	/* One beyond the limit is enough to see that there are too many. */
-	for (; n > 0 && all - n <= TABLE_LSI_MAX && rc == ERR_OK; n--)
-		rc = check_local_index(c, mp_skip(&m), f);
-	return rc == ERR_OK && all > TABLE_LSI_MAX ? fault_set(f, MSG_LOCAL_INDEXES_MANY) : rc;
-}
-
-static enum err check_global_index(struct check *c, struct slice bytes, struct fault *f)
-{
-	struct record x;
-	uint32_t n;
-
-	if (!record_open(&x, &shape_GlobalSecondaryIndex, bytes))
-		return fault_set(f, MSG_PROJECTION_UNKNOWN);
-	struct mp m = record_list(&x, GlobalSecondaryIndex_KeySchema, &n);
-	struct keys k = read_keys(m, n);
-	struct slice name = record_str(&x, GlobalSecondaryIndex_IndexName);
-	bool units = record_has(&x, GlobalSecondaryIndex_ProvisionedThroughput);
-	enum err rc = n > KEYS_MAX ? fault_set(f, MSG_KEYS_MANY, "HASH") : check_defined(c, &k, f);
-
-	if (rc == ERR_OK)
-		rc = check_many(&k, f);
-	if (rc == ERR_OK)
-		rc = check_projection(x.m[GlobalSecondaryIndex_Projection], f);
-	if (rc != ERR_OK)
-		return rc;
-	if (c->on_demand && units)
-		return fault_set(f, MSG_INDEX_ON_DEMAND_UNITS, SLICE_FMT(name));
-	if (!c->on_demand && !units)
-		return fault_set(f, MSG_INDEX_PROVISIONED_UNITS, SLICE_FMT(name));
-	rc = check_limits(x.m[GlobalSecondaryIndex_OnDemandThroughput], x.m[GlobalSecondaryIndex_WarmThroughput],
-		x.m[GlobalSecondaryIndex_ProvisionedThroughput], name, c->on_demand, f);
-	return rc == ERR_OK ? check_index_name(c, name, f) : rc;
-}
-
-static enum err check_global_indexes(struct check *c, const struct record *in, struct fault *f)
-{
-	uint32_t n;
-	enum err rc = ERR_OK;
-
-	if (!record_has(in, CreateTableInput_GlobalSecondaryIndexes))
-		return ERR_OK;
-	struct mp m = record_list(in, CreateTableInput_GlobalSecondaryIndexes, &n);
-	uint32_t all = n;
-
-	if (n == 0)
-		return fault_set(f, MSG_INDEXES_EMPTY, "GlobalSecondaryIndexes");
-	for (; n > 0 && all - n <= TABLE_GSI_MAX && rc == ERR_OK; n--)
-		rc = check_global_index(c, mp_skip(&m), f);
-	return rc == ERR_OK && all > TABLE_GSI_MAX ? fault_set(f, MSG_GLOBAL_INDEXES_MANY) : rc;
-}
-
-static enum err check_used(const struct check *c, struct fault *f)
-{
-	if (c->used.n == c->defined.n)
-		return ERR_OK;
-	return fault_set(f, MSG_DEFINITIONS_UNUSED, joined(c->arena, c->defined.name, c->defined.n),
-		joined(c->arena, c->used.name, c->used.n));
-}
-
-static enum err check_stream(const struct record *in, struct fault *f)
-{
+	struct slice stream = in->m[CreateTableInput_StreamSpecification];
 	struct record s;
-	struct slice bytes = in->m[CreateTableInput_StreamSpecification];
 
-	if (!slice_present(bytes) || !record_open(&s, &shape_StreamSpecification, bytes))
+	return slice_present(stream) && record_open(&s, &shape_StreamSpecification, stream)
+		&& record_bool(&s, StreamSpecification_StreamEnabled);
+}
+
+/* What has gone may still have to be cleared away; anything else has the name. */
+static enum err make_way(struct write_batch *b, struct store_write *w, const struct catalog_table *t)
+{
+	if (t == NULL)
 		return ERR_OK;
-	bool enabled = record_bool(&s, StreamSpecification_StreamEnabled);
-
-	if (enabled != record_has(&s, StreamSpecification_StreamViewType))
-		return enabled ? fault_set(f, MSG_STREAM_WITHOUT_VIEW) : fault_set(f, MSG_STREAM_VIEW_WITHOUT);
-	return ERR_OK;
+	if (table_gone(b->store, t))
+		return table_drop(b, t, w->req->arena, &w->fault);
+	if (table_state_now(b->store, t) == TABLE_CREATING)
+		return fault_set(&w->fault, MSG_TABLE_CREATING, SLICE_FMT(t->table.name));
+	return fault_set(&w->fault, MSG_TABLE_EXISTS, SLICE_FMT(t->table.name));
 }
 
-/* ---- all of it ---- */
-
-enum err create_table_check(const struct record *in, struct arena *a, struct fault *f)
+static enum err create_table_apply(struct write_batch *b, struct store_write *w)
 {
-	struct check *c = arena_zalloc(a, sizeof *c);
+	static const struct counters none[DESCRIBED_MAX];
+	struct slice name = control_table_name(record_str(&w->req->in, CreateTableInput_TableName));
+	struct catalog *next = NULL;
+	struct catalog_draft d;
+	struct write_txn t;
+	uint32_t gsis, lsis, first;
+	enum err rc = make_way(b, w, catalog_find(b->catalog, name));
 
-	if (c == NULL)
-		return fault_set(f, MSG_NO_MEMORY);
-	c->arena = a;
-	c->on_demand = record_is(in, CreateTableInput_BillingMode, "PAY_PER_REQUEST");
-	enum err rc = check_throughput(in, f);
+	if (rc != ERR_OK)
+		return rc;
+	record_list(&w->req->in, CreateTableInput_GlobalSecondaryIndexes, &gsis);
+	record_list(&w->req->in, CreateTableInput_LocalSecondaryIndexes, &lsis);
+	write_txn_begin(&t, b, w->req->arena);
+	rc = control_take_ids(&t, 1 + gsis + lsis, &first, &w->fault);
 
 	if (rc == ERR_OK)
-		rc = check_limits(in->m[CreateTableInput_OnDemandThroughput], in->m[CreateTableInput_WarmThroughput],
-			in->m[CreateTableInput_ProvisionedThroughput], SLICE_NONE, c->on_demand, f);
+		rc = draft_new(b, w, first, gsis + lsis, &d);
 	if (rc == ERR_OK)
-		rc = read_definitions(c, in, CreateTableInput_AttributeDefinitions, f);
+		rc = begin_partitions(&t, &w->req->in, gsis, &d, &w->fault);
+	if (rc == ERR_OK && wants_stream(&w->req->in))
+		rc = stream_open(&t, &w->req->in, d.id, &d.facts, &w->fault);
 	if (rc == ERR_OK)
-		rc = check_table_keys(c, in, f);
+		rc = control_put_table(&t, &d, &next, &w->fault);
 	if (rc == ERR_OK)
-		rc = check_local_indexes(c, in, f);
-	if (rc == ERR_OK)
-		rc = check_global_indexes(c, in, f);
-	if (rc == ERR_OK)
-		rc = check_used(c, f);
-	return rc == ERR_OK ? check_stream(in, f) : rc;
+		rc = control_answer(b, w, catalog_find(next, name), "CREATING", none);
+	return control_end(&t, &next, rc, &w->fault);
 }
 
-enum err global_index_check(const struct record *in, unsigned definitions, struct slice index, bool on_demand,
-	struct arena *a, struct fault *f)
+/* ---- the worker's half ---- */
+
+enum err create_table_prepare(struct store_reader *r, struct store_write *w)
 {
-	struct check *c = arena_zalloc(a, sizeof *c);
+	const struct record *in = &w->req->in;
+	struct slice name = control_table_name(record_str(in, CreateTableInput_TableName));
+	struct slice *spec = arena_alloc(w->req->arena, sizeof *spec);
 
-	if (c == NULL)
-		return fault_set(f, MSG_NO_MEMORY);
-	c->arena = a;
-	c->on_demand = on_demand;
-	enum err rc = read_definitions(c, in, definitions, f);
+	(void)r;
+	if (spec == NULL)
+		return fault_set(&w->fault, MSG_NO_MEMORY);
+	if (name.n < TABLE_NAME_MIN)
+		return fault_set(&w->fault, MSG_TABLE_NAME_SHORT, SLICE_FMT(name));
+	enum err rc = create_table_check(in, w->req->arena, &w->fault);
 
-	return rc == ERR_OK ? check_global_index(c, index, f) : rc;
+	if (rc == ERR_OK && record_has(in, CreateTableInput_Tags))
+		rc = tags_check(in->m[CreateTableInput_Tags], &w->fault);
+	if (rc != ERR_OK)
+		return rc;
+	*spec = control_spec_put(in, w->req->arena);
+	w->plan->control = spec;
+	w->plan->apply = create_table_apply;
+	return slice_present(*spec) ? ERR_OK : fault_set(&w->fault, MSG_NO_MEMORY);
 }

@@ -22,16 +22,20 @@ static void put_text(struct buf *b, unsigned *n, unsigned id, const char *s)
 	record_put_str(b, n, id, slice_str(s));
 }
 
-/* arn:aws:dynamodb:region:account:table/NAME and, for an index or a stream, /kind/REST. */
-static void put_arn(struct buf *b, unsigned *n, unsigned id, const struct store *s, struct slice table, const char *kind,
+void table_arn_print(struct buf *text, const struct store *s, struct slice table, const char *kind, struct slice rest)
+{
+	buf_printf(text, "arn:aws:dynamodb:%s:%s:table/%.*s", s->region, s->account, SLICE_FMT(table));
+	if (kind != NULL)
+		buf_printf(text, "/%s/%.*s", kind, SLICE_FMT(rest));
+}
+
+void table_arn_put(struct buf *b, unsigned *n, unsigned id, const struct store *s, struct slice table, const char *kind,
 	struct slice rest)
 {
 	struct buf arn;
 
 	buf_init(&arn);
-	buf_printf(&arn, "arn:aws:dynamodb:%s:%s:table/%.*s", s->region, s->account, SLICE_FMT(table));
-	if (kind != NULL)
-		buf_printf(&arn, "/%s/%.*s", kind, SLICE_FMT(rest));
+	table_arn_print(&arn, s, table, kind, rest);
 	record_put_str(b, n, id, buf_slice(&arn));
 	b->failed |= arn.failed;
 	buf_release(&arn);
@@ -95,7 +99,7 @@ static void put_global(struct buf *b, const struct store *s, const struct catalo
 
 	if (building)
 		record_put_bool(b, &n, GlobalSecondaryIndexDescription_Backfilling, true);
-	put_arn(b, &n, GlobalSecondaryIndexDescription_IndexArn, s, t->table.name, "index", name);
+	table_arn_put(b, &n, GlobalSecondaryIndexDescription_IndexArn, s, t->table.name, "index", name);
 	record_put_str(b, &n, GlobalSecondaryIndexDescription_IndexName, name);
 	record_put_int(b, &n, GlobalSecondaryIndexDescription_IndexSizeBytes, (int64_t)c->bytes);
 	put_text(b, &n, GlobalSecondaryIndexDescription_IndexStatus, creating ? "CREATING" : status);
@@ -121,7 +125,7 @@ static void put_local(struct buf *b, const struct store *s, const struct catalog
 	struct slice name = record_str(&x, LocalSecondaryIndex_IndexName);
 	size_t at = record_begin(b);
 
-	put_arn(b, &n, LocalSecondaryIndexDescription_IndexArn, s, t->table.name, "index", name);
+	table_arn_put(b, &n, LocalSecondaryIndexDescription_IndexArn, s, t->table.name, "index", name);
 	record_put_str(b, &n, LocalSecondaryIndexDescription_IndexName, name);
 	record_put_int(b, &n, LocalSecondaryIndexDescription_IndexSizeBytes, (int64_t)c->bytes);
 	record_put_int(b, &n, LocalSecondaryIndexDescription_ItemCount, (int64_t)c->entries);
@@ -224,7 +228,7 @@ static void put_stream(struct buf *b, unsigned *n, const struct store *s, const 
 {
 	if (!slice_present(t->facts.stream_label))
 		return;
-	put_arn(b, n, TableDescription_LatestStreamArn, s, t->table.name, "stream", t->facts.stream_label);
+	table_arn_put(b, n, TableDescription_LatestStreamArn, s, t->table.name, "stream", t->facts.stream_label);
 	record_put_str(b, n, TableDescription_LatestStreamLabel, t->facts.stream_label);
 }
 
@@ -258,7 +262,7 @@ void table_description_put(struct buf *b, const struct store *s, const struct ca
 	put_encryption(b, &n, s, t);
 	if (t->streams)
 		put_copy(b, &n, TableDescription_StreamSpecification, spec->m[CreateTableInput_StreamSpecification]);
-	put_arn(b, &n, TableDescription_TableArn, s, t->table.name, NULL, SLICE_NONE);
+	table_arn_put(b, &n, TableDescription_TableArn, s, t->table.name, NULL, SLICE_NONE);
 	put_class(b, &n, t);
 	record_put_str(b, &n, TableDescription_TableId, t->facts.uuid);
 	record_put_str(b, &n, TableDescription_TableName, t->table.name);

@@ -15,6 +15,11 @@ typedef enum err describe_fn(struct store_reader *r, const struct request *req, 
  * its indexes in the order of table->index. */
 void table_description_put(struct buf *out, const struct store *s, const struct catalog_table *t, const char *status,
 	bool brief, const struct counters *c);
+/* Append the ARN of a table (kind NULL), or of its index or stream: then kind is "index" or "stream", and rest its name or label. */
+void table_arn_print(struct buf *text, const struct store *s, struct slice table, const char *kind, struct slice rest);
+/* The same as a member of a record. */
+void table_arn_put(struct buf *b, unsigned *n, unsigned id, const struct store *s, struct slice table, const char *kind,
+	struct slice rest);
 /* The ARN of a table, in the arena; NULL if memory is out. */
 const char *table_arn(const struct store *s, struct slice name, struct arena *a);
 

@@ -38,6 +38,6 @@ void ttl_fill(struct keeper *k);     /* ttl_sweep.c: enter items that were there
 void ttl_sweep(struct keeper *k);    /* ttl_sweep.c: delete what has expired */
 void streams_trim(struct keeper *k); /* streams_trim.c */
 void tables_clear(struct keeper *k); /* delete_table.c: of tables that have gone */
-/* partition.h and minutely.h have others: partitions_tend, partitions_watch, minutely_tend. */
+/* And those of other headers: partitions_tend and partitions_watch (partition.h), minutely_tend (minutely.h). */
 
 #endif

@@ -79,8 +79,7 @@ void store_close(struct store **s)
 	backfill_free(&(*s)->backfill);
 	propagation_free(&(*s)->propagation);
 	catalog_close(&(*s)->catalog);
-	if ((*s)->engine != NULL)
-		engine_close(&(*s)->engine);
+	engine_close(&(*s)->engine);
 	pthread_mutex_destroy(&(*s)->minutes_lock);
 	free((*s)->region);
 	free((*s)->account);
@@ -233,22 +232,6 @@ const struct catalog *reader_catalog(struct store_reader *r)
 }
 
 /* ---- tables ---- */
-
-/* The name inside arn:aws:dynamodb:<region>:<account>:table/<name>, of any region and account: there is one namespace.
- * Anything else is a name already. */
-struct slice control_table_name(struct slice s)
-{
-	static const char prefix[] = "arn:aws:dynamodb:", table[] = ":table/";
-
-	if (!slice_starts_with(s, SLICE_LIT(prefix)))
-		return s;
-	const uint8_t *at = memmem(s.p, s.n, table, sizeof table - 1);
-
-	if (at == NULL)
-		return s;
-	at += sizeof table - 1;
-	return slice_of(at, (size_t)(s.p + s.n - at));
-}
 
 const struct catalog_table *reader_catalog_table(struct store_reader *r, struct slice name)
 {

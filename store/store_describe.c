@@ -113,7 +113,7 @@ static enum err list_tags(struct store_reader *r, const struct request *req, str
 	const struct catalog_table *t;
 	unsigned n = 0;
 
-	enum err rc = table_arn_check(arn, f);
+	enum err rc = control_arn_check(arn, f);
 
 	if (rc != ERR_OK)
 		return rc;

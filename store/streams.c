@@ -1,10 +1,12 @@
 /* streams - the writer's half: streams begin and end, shards are split, changes are recorded. See streams.h. */
 #include "store/streams.h"
 
+#include <time.h>
+
 #include "protocol/messages.h"
 #include "store/control.h"
 
-enum { CHANGE_FIELDS = 4, BY_SERVICE = 4 };
+enum { CHANGE_FIELDS = 4, BY_SERVICE = 4, LABEL_SECONDS = 40 };
 
 /* ---- time ---- */
 
@@ -106,6 +108,18 @@ static enum err end_shard(struct write_txn *t, uint32_t stream, uint32_t id, str
 
 /* ---- beginning and end ---- */
 
+/* The time that a label tells; NULL if memory is out. */
+static const char *label_of(struct arena *a, uint64_t ms)
+{
+	char seconds[LABEL_SECONDS];
+	time_t s = (time_t)(ms / 1000);
+	struct tm tm;
+
+	gmtime_r(&s, &tm);
+	strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &tm);
+	return arena_printf(a, "%s.%03u", seconds, (unsigned)(ms % 1000));
+}
+
 /* A label that no stream of this table, or of one that had its name, bears: the time, or a little later. */
 static enum err new_label(struct write_txn *t, struct stream *s, struct fault *f)
 {
@@ -114,7 +128,7 @@ static enum err new_label(struct write_txn *t, struct stream *s, struct fault *f
 	enum err rc;
 
 	do {
-		s->label = slice_str(control_stream_label(t->arena, ms++));
+		s->label = slice_str(label_of(t->arena, ms++));
 		if (!slice_present(s->label))
 			return fault_set(f, MSG_NO_MEMORY);
 		rc = read_row(t, s->label, s->table, &taken, f);

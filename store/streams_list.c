@@ -19,14 +19,7 @@ static enum err check_limit(const struct record *in, unsigned member, unsigned *
 
 static void put_arn(struct buf *b, unsigned *n, unsigned id, const struct store *s, const struct stream *st)
 {
-	struct buf arn;
-
-	buf_init(&arn);
-	buf_printf(&arn, "arn:aws:dynamodb:%s:%s:table/%.*s/stream/%.*s", s->region, s->account, SLICE_FMT(st->table),
-		SLICE_FMT(st->label));
-	record_put_str(b, n, id, buf_slice(&arn));
-	b->failed |= arn.failed;
-	buf_release(&arn);
+	table_arn_put(b, n, id, s, st->table, "stream", st->label);
 }
 
 /* ---- finding one ---- */
@@ -127,8 +120,7 @@ static enum err list_after(struct listing *l, struct slice after, struct fault *
 		rc = cursor_open(v, buf_slice(&lo), buf_slice(&hi), true, &c, f);
 	if (rc == ERR_OK)
 		rc = list_rows(l, c, f);
-	if (c != NULL)
-		cursor_close(&c);
+	cursor_close(&c);
 	buf_release(&lo);
 	buf_release(&hi);
 	return rc;

@@ -145,8 +145,7 @@ static enum err survey_all(struct survey *s, struct fault *f)
 			break;
 		rc = keeper_stopping(s->keeper) ? ERR_UNAVAILABLE : survey_stream(s, key, row, f);
 	}
-	if (c != NULL)
-		cursor_close(&c);
+	cursor_close(&c);
 	buf_release(&lo);
 	buf_release(&hi);
 	return rc;

@@ -3,6 +3,7 @@
 
 #include "protocol/capacity.h"
 #include "protocol/messages.h"
+#include "store/describe.h"
 #include "store/heat.h"
 #include "store/partition.h"
 #include "store/units.h"
@@ -152,9 +153,7 @@ static struct slice put_reasons(const struct store *s, const struct table *t, co
 	put_reason_name(&text, t, x, use, spent);
 	record_put_str(&b, &members, ThrottlingReason_reason, buf_slice(&text));
 	buf_clear(&text);
-	buf_printf(&text, "arn:aws:dynamodb:%s:%s:table/%.*s", s->region, s->account, SLICE_FMT(t->name));
-	if (x != NULL)
-		buf_printf(&text, "/index/%.*s", SLICE_FMT(x->name));
+	table_arn_print(&text, s, t->name, x != NULL ? "index" : NULL, x != NULL ? x->name : SLICE_NONE);
 	record_put_str(&b, &members, ThrottlingReason_resource, buf_slice(&text));
 	record_end(&b, reason, members);
 	record_end(&b, at, n);

@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
-enum { SECOND_DIGITS = 18 };
+#include "store/big_endian.h"
+
+enum { SECOND_DIGITS = 18, ID_BYTES = 4 };
 
 bool ttl_second(struct slice item, struct slice attribute, uint64_t *second)
 {
@@ -26,10 +28,8 @@ bool ttl_second(struct slice item, struct slice attribute, uint64_t *second)
 
 struct slice ttl_key_head(uint32_t ttl_id, uint64_t second, uint8_t out[TTL_KEY_HEAD])
 {
-	for (int i = 3; i >= 0; i--, ttl_id >>= 8)
-		out[i] = (uint8_t)ttl_id;
-	for (int i = TTL_KEY_HEAD - 1; i >= 4; i--, second >>= 8)
-		out[i] = (uint8_t)second;
+	be_put(out, ttl_id, ID_BYTES);
+	be_put(out + ID_BYTES, second, TTL_KEY_HEAD - ID_BYTES);
 	return slice_of(out, TTL_KEY_HEAD);
 }
 
@@ -85,5 +85,5 @@ void ttl_drop(struct write_txn *t, uint32_t ttl_id)
 	uint8_t head[TTL_KEY_HEAD];
 
 	if (ttl_id != 0)
-		engine_drop_prefix(t->batch->store->engine, slice_of(ttl_key_head(ttl_id, 0, head).p, 4));
+		engine_drop_prefix(t->batch->store->engine, slice_of(ttl_key_head(ttl_id, 0, head).p, ID_BYTES));
 }

@@ -8,8 +8,8 @@
 
 /* No two operations of the plan are on one item. */
 bool write_many_distinct(const struct write_plan *p);
-/* Of an answer that has been begun: ConsumedCapacity, one for each table, and ItemCollectionMetrics, if they were asked for. *n counts
- * the members. split: reads and writes are told apart. On the writer. */
+/* Put ConsumedCapacity, one for each table, and ItemCollectionMetrics into an answer that was begun, if they were asked for. *n counts
+ * the answer's members. split: reads and writes are told apart. On the writer. */
 enum err write_many_report(struct write_txn *t, struct store_write *w, unsigned *n, bool split) __attribute__((warn_unused_result));
 
 #endif

@@ -14,7 +14,7 @@
  * L3. `durable_lsn` of a batch or a segment: what was on disk for certain before it was written. So a gap in front of
  *     it is damage if that LSN is missing, and a torn tail otherwise.
  *
- * Not here: files (segment.h), threads (log.h). Decoders trust nothing: tests/fuzz/fuzz_log.c. */
+ * Not here: files (segment.h), threads (wal.h). Decoders trust nothing: tests/fuzz/fuzz_log.c. */
 #ifndef DYNAX_STORE_ENGINE_LOG_FORMAT_H
 #define DYNAX_STORE_ENGINE_LOG_FORMAT_H
 

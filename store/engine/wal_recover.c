@@ -207,7 +207,7 @@ static enum err add_segment(struct recovery *r, struct segment *s, const struct 
 	return ERR_OK;
 }
 
-/* The first LSN of the segment after number i, if that one has begun: then i may not need to be read. */
+/* LMDB has all of segment number i, by the header of the one after it: then it need not be read. *last: its last LSN. */
 static bool before_checkpoint(struct recovery *r, size_t i, uint64_t *last)
 {
 	struct segment *next;

@@ -1,94 +1,17 @@
-/* table_settings - UpdateTimeToLive, TagResource and UntagResource: what hangs on a table and is not its shape. */
+/* tags - see tags.h. Tags are a member of the CreateTableInput that the catalog keeps. */
+#include "store/tags.h"
+
 #include "protocol/messages.h"
 #include "store/table_edit.h"
 #include "store/table_state.h"
-#include "store/ttl.h"
 
 enum { TAGS_MAX = 50 };
 
-/* Give a table the draft's time to live, or take it away: with it goes the index of who expires when. */
-static enum err settle_ttl(struct write_txn *t, struct catalog_draft *d, struct slice attribute, struct fault *f)
-{
-	d->facts.ttl_attribute = attribute;
-	d->facts.ttl_filling = slice_present(attribute);
-	if (slice_present(attribute))
-		return control_take_ids(t, 1, &d->facts.ttl_id, f);
-	ttl_drop(t, d->facts.ttl_id);
-	d->facts.ttl_id = 0;
-	return ERR_OK;
-}
-
-/* Put the draft in the place of the table. */
 static enum err empty_answer(struct store_write *w)
 {
 	mp_put_map(w->out, 0);
 	return w->out->failed ? fault_set(&w->fault, MSG_NO_MEMORY) : ERR_OK;
 }
-
-/* ---- time to live ---- */
-
-static enum err check_ttl(const struct catalog_table *t, struct slice attribute, bool enable, struct fault *f)
-{
-	struct slice now = t->facts.ttl_attribute;
-
-	if (!enable && !slice_present(now))
-		return fault_set(f, MSG_TTL_ALREADY, "disabled");
-	if (slice_present(now) && !slice_eq(now, attribute))
-		return fault_set(f, MSG_TTL_OTHER, SLICE_FMT(now));
-	return enable && slice_present(now) ? fault_set(f, MSG_TTL_ALREADY, "enabled") : ERR_OK;
-}
-
-/* The service puts the words in another order here. */
-static enum err check_ttl_state(const struct store *s, const struct catalog_table *t, struct fault *f)
-{
-	if (table_serves(s, t))
-		return ERR_OK;
-	return fault_set(f, MSG_TTL_TABLE_BUSY, SLICE_FMT(t->table.name),
-		table_state_now(s, t) == TABLE_CREATING ? "created" : "deleted");
-}
-
-static enum err update_ttl_apply(struct write_batch *b, struct store_write *w)
-{
-	const struct record *in = &w->req->in;
-	struct slice name = control_table_name(record_str(in, UpdateTimeToLiveInput_TableName));
-	const struct catalog_table *ct = table_state_find(b->store, b->catalog, name);
-	struct record spec;
-	struct table_edit e;
-	unsigned n = 0;
-
-	if (ct == NULL)
-		return fault_set(&w->fault, MSG_TABLE_NOT_FOUND, SLICE_FMT(name));
-	if (!record_open(&spec, &shape_TimeToLiveSpecification, in->m[UpdateTimeToLiveInput_TimeToLiveSpecification]))
-		return fault_set(&w->fault, MSG_CATALOG_DAMAGED);
-	struct slice attribute = record_str(&spec, TimeToLiveSpecification_AttributeName);
-	bool enable = record_bool(&spec, TimeToLiveSpecification_Enabled);
-	enum err rc = check_ttl_state(b->store, ct, &w->fault);
-
-	if (rc == ERR_OK)
-		rc = check_ttl(ct, attribute, enable, &w->fault);
-	if (rc != ERR_OK)
-		return rc;
-	size_t at = record_begin(w->out);
-
-	record_key(w->out, &n, UpdateTimeToLiveOutput_TimeToLiveSpecification);
-	buf_put_slice(w->out, in->m[UpdateTimeToLiveInput_TimeToLiveSpecification]);
-	record_end(w->out, at, n);
-	if (w->out->failed)
-		return fault_set(&w->fault, MSG_NO_MEMORY);
-	rc = table_edit_begin(&e, b, w, ct);
-	if (rc == ERR_OK)
-		rc = settle_ttl(&e.txn, &e.draft, enable ? attribute : SLICE_NONE, &w->fault);
-	return table_edit_end(&e, w, rc);
-}
-
-enum err update_ttl_prepare(struct store_reader *r, struct store_write *w)
-{
-	(void)r;
-	w->plan->apply = update_ttl_apply;
-	return ERR_OK;
-}
-
-/* ---- tags ---- */
 
 /* A table has no tags to be seen while it is CREATING, nor from its DELETING on. */
 static const struct catalog_table *find_resource(struct write_batch *b, struct slice arn)
@@ -186,19 +109,6 @@ static enum err untag_resource_apply(struct write_batch *b, struct store_write *
 		w->req->in.m[UntagResourceInput_TagKeys], true, SLICE_NONE);
 }
 
-enum err table_arn_check(struct slice arn, struct fault *f)
-{
-	if (!slice_starts_with(arn, SLICE_LIT("arn:")))
-		return fault_set(f, MSG_NOT_AN_ARN, SLICE_FMT(arn));
-	if (!slice_starts_with(arn, SLICE_LIT("arn:aws:dynamodb:")) || control_table_name(arn).n == arn.n)
-		return fault_set(f, MSG_RESOURCE_ARN, SLICE_FMT(arn));
-	struct slice name = control_table_name(arn);
-
-	if (memchr(name.p, '/', name.n) != NULL)
-		return fault_set(f, MSG_ARN_OF_OTHER, SLICE_FMT(arn));
-	return name.n < TABLE_NAME_MIN ? fault_set(f, MSG_RESOURCE_ARN, SLICE_FMT(arn)) : ERR_OK;
-}
-
 /* Letters of any script, digits, spaces, and a few signs. */
 static bool tag_text_ok(struct slice s)
 {
@@ -226,7 +136,7 @@ static enum err check_tag(struct slice bytes, struct slice *key, struct fault *f
 	return tag_text_ok(value) ? ERR_OK : fault_set(f, MSG_TAG_VALUE, SLICE_FMT(value));
 }
 
-enum err table_tags_check(struct slice tags, struct fault *f)
+enum err tags_check(struct slice tags, struct fault *f)
 {
 	struct mp m = mp_open(tags);
 	uint32_t n = mp_array(&m);
@@ -251,7 +161,7 @@ enum err table_tags_check(struct slice tags, struct fault *f)
 
 enum err tag_resource_prepare(struct store_reader *r, struct store_write *w)
 {
-	enum err rc = table_arn_check(record_str(&w->req->in, TagResourceInput_ResourceArn), &w->fault);
+	enum err rc = control_arn_check(record_str(&w->req->in, TagResourceInput_ResourceArn), &w->fault);
 
 	uint32_t n;
 
@@ -260,12 +170,12 @@ enum err tag_resource_prepare(struct store_reader *r, struct store_write *w)
 	w->plan->apply = tag_resource_apply;
 	if (rc == ERR_OK && n == 0)
 		return fault_set(&w->fault, MSG_TAGS_NONE);
-	return rc == ERR_OK ? table_tags_check(w->req->in.m[TagResourceInput_Tags], &w->fault) : rc;
+	return rc == ERR_OK ? tags_check(w->req->in.m[TagResourceInput_Tags], &w->fault) : rc;
 }
 
 enum err untag_resource_prepare(struct store_reader *r, struct store_write *w)
 {
-	enum err rc = table_arn_check(record_str(&w->req->in, UntagResourceInput_ResourceArn), &w->fault);
+	enum err rc = control_arn_check(record_str(&w->req->in, UntagResourceInput_ResourceArn), &w->fault);
 	uint32_t n;
 
 	(void)r;

@@ -1,8 +1,8 @@
-/* create_table - what the service demands of a table's description.
+/* create_table_check - what the service demands of a table's description.
  *
  * Only what the request alone can tell: that the name is free is the writer's to say. Threads: pure functions. */
-#ifndef DYNAX_STORE_CREATE_TABLE_H
-#define DYNAX_STORE_CREATE_TABLE_H
+#ifndef DYNAX_STORE_CREATE_TABLE_CHECK_H
+#define DYNAX_STORE_CREATE_TABLE_CHECK_H
 
 #include "store/catalog.h"
 
