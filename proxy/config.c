@@ -52,7 +52,7 @@ static const struct option options[] = {
 	{ "hand-over", HAND_OVER, FIELD(hand_over), "auto", RESTART, "auto|always|never",
 		"reads go to reader threads; auto = if the data exceed memory" },
 	{ "io-uring", SWITCH, FIELD(io_uring), "on", RESTART, "on|off", "write to several sockets at once, if the kernel allows it" },
-	{ "overlay", BYTES, FIELD(overlay), "512M", RESTART, "BYTES", "memory for writes that are not in the database yet" },
+	{ "overlay", BYTES, FIELD(overlay), "1G", RESTART, "BYTES", "memory for writes that are not in the database yet" },
 	{ "ttl-interval", MILLIS, FIELD(ttl_interval), "5000", RESTART, "MS", "how often to look for expired items" },
 	{ "capacity", CAPACITY, FIELD(capacity), "declared", RESTART, "declared|aws|account|off",
 		"limits of throughput: enforced, only counted, neither" },

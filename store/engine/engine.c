@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum { READERS_MAX = 4096, DISK_KEPT_MAX = 64 << 20, SEGMENT_LEAST = 256 << 10 };
-static const size_t OVERLAY_DEFAULT = (size_t)512 << 20, SEGMENT_DEFAULT = (size_t)64 << 20,
+static const size_t OVERLAY_DEFAULT = (size_t)1 << 30, SEGMENT_DEFAULT = (size_t)64 << 20,
 	MAP_DEFAULT = (size_t)1 << 40;
 
 static void set_defaults(struct engine_opts *o)
@@ -181,8 +181,8 @@ static struct engine *engine_new(const struct engine_opts *o)
 	e->lock_fd = -1;
 	pthread_mutex_init(&e->lock, NULL);
 	turn_init(&e->turn);
-	pthread_cond_init(&e->c.wake, NULL);
-	pthread_cond_init(&e->c.room, NULL);
+	monotonic_cond_init(&e->c.wake);
+	room_init(e);
 	buf_init(&e->w.batch);
 	e->w.batch.max = LOG_BATCH_MAX;
 	return e;
@@ -226,7 +226,7 @@ void engine_close(struct engine **ep)
 	free(e->w.undo);
 	if (e->lock_fd >= 0)
 		close(e->lock_fd);
-	pthread_cond_destroy(&e->c.room);
+	room_destroy(e);
 	pthread_cond_destroy(&e->c.wake);
 	turn_destroy(&e->turn);
 	pthread_mutex_destroy(&e->lock);
@@ -256,7 +256,7 @@ void engine_stats(struct engine *e, struct engine_stats *out)
 		.flush_ns_total = atomic_load_explicit(&e->flush_ns, memory_order_relaxed),
 		.checkpoint_count = atomic_load_explicit(&e->c.count, memory_order_relaxed),
 		.checkpoint_ns_total = atomic_load_explicit(&e->c.ns, memory_order_relaxed),
-		.writer_stall_ns_total = atomic_load_explicit(&e->stall_ns, memory_order_relaxed),
+		.writer_stall_ns_total = atomic_load(&e->room.stall_ns) + atomic_load(&e->turn.held_ns),
 	};
 	wal_usage(e->wal, &out->log_bytes, &out->log_segments);
 	pthread_mutex_lock(&e->lock);

@@ -41,7 +41,7 @@ enum durability {
 struct engine_opts {          /* zero = default */
 	const char *dir;          /* data directory, created if missing; NULL = ephemeral, gone with the process */
 	enum durability durability;
-	size_t overlay_bytes;     /* 512 MiB; frozen in parts of an eighth */
+	size_t overlay_bytes;     /* 1 GiB; frozen in parts of an eighth */
 	size_t segment_bytes;     /* 64 MiB */
 	size_t map_max_bytes;     /* LMDB's file grows by itself up to this; default 1 TiB */
 	uint64_t log_keep_seconds;/* keep segments at least this long for log readers; 0 = only while retained */

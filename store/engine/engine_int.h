@@ -20,6 +20,7 @@
 #include "store/engine/lmdb_env.h"
 #include "store/engine/log_format.h"
 #include "store/engine/memtable.h"
+#include "store/engine/room.h"
 #include "store/engine/wal.h"
 
 #include <pthread.h>
@@ -45,6 +46,7 @@ struct view {
 /* What the writer thread alone uses. */
 struct writer_state {
 	struct memtable *active;     /* while a batch is open: the table it goes to */
+	size_t active_at;            /* bytes it had before */
 	struct buf batch;            /* the batch being built: log_format.h */
 	size_t txn_at;               /* where the open transaction's record begins */
 	uint32_t txn_ops, records;
@@ -67,17 +69,14 @@ struct checkpointer {
 	pthread_t thread;
 	bool runs;
 	pthread_cond_t wake;         /* of the checkpointer; with engine.lock */
-	pthread_cond_t room;         /* of the writer that waits for it */
 	bool stop, drops;            /* drops: META may have some to do; both under engine.lock */
 	enum err error;              /* why the last one failed, ERR_OK if it did not; under engine.lock */
-	atomic_size_t allowed;       /* bytes of overlay that the writer need not wait for, for now; stored under engine.lock */
 	atomic_int full;             /* ERR_MAP_FULL, ERR_DISK_FULL if the last one failed for that: puts are refused; else ERR_OK */
 	atomic_bool tight;           /* a put has been refused: let what is deleted reach LMDB soon */
 	_Atomic uint64_t map_used;   /* bytes, what old views pin included, after the last checkpoint */
 	_Atomic uint64_t map_free;   /* pages that can be used again, likewise */
 	_Atomic uint64_t lsn;        /* reached, durably */
 	_Atomic uint64_t count, ns;
-	size_t slice_bytes;          /* the thread's own: C6 */
 	struct lmdb_usage usage;     /* under engine.lock */
 };
 
@@ -89,6 +88,7 @@ struct engine {
 	struct lmdb_env *index;
 	struct writer_state w;
 	struct checkpointer c;
+	struct room room;
 	struct turn turn;            /* of the log's syncs and the checkpointer's commits */
 
 	pthread_mutex_t lock;
@@ -100,7 +100,7 @@ struct engine {
 	_Atomic uint64_t published;  /* stored under lock */
 	atomic_size_t frozen_bytes;  /* of the tables that wait for the checkpointer; stored under lock */
 
-	_Atomic uint64_t batches, transactions, flush_ns, stall_ns;
+	_Atomic uint64_t batches, transactions, flush_ns;
 };
 
 /* ---- state.c: states and their tables ---- */
@@ -136,7 +136,5 @@ enum err checkpointer_start(struct engine *e, struct fault *f) __attribute__((wa
 void checkpointer_stop(struct engine *e);
 /* Room is wanted: move what there is, and trim the log. */
 void checkpointer_hurry(struct engine *e);
-/* Wait until the overlay has room for n bytes more. puts: not only deletions, which a full map or disk must not refuse. */
-enum err checkpointer_room(struct engine *e, size_t n, bool puts, struct fault *f) __attribute__((warn_unused_result));
 
 #endif

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILL_STEP = 1 << 20 };
+enum { FILL_STEP = 2 << 20 };
 
 void segment_name(char out[SEGMENT_NAME], uint64_t seq)
 {
@@ -73,9 +73,9 @@ static int fill(int fd, size_t n, struct turn *turn)
 		error = file_write_at(fd, zeros, n - at < FILL_STEP ? n - at : FILL_STEP, (off_t)at);
 		if (error != 0)
 			break;
-		(void)turn_take_background(turn);
-		error = fdatasync(fd) == 0 ? 0 : errno;
-		turn_give_background(turn);
+		turn_take_background(turn);
+		error = sync_file_range(fd, (off_t)at, FILL_STEP, SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER) == 0 ? 0 : errno;
+		turn_give(turn);
 	}
 	free(zeros);
 	return error;

@@ -1,7 +1,7 @@
 /* turn - see turn.h. */
 #include "store/engine/turn.h"
 
-enum { SMOOTH = 16 };
+#include "protocol/monotonic.h"
 
 void turn_init(struct turn *t)
 {
@@ -16,16 +16,29 @@ void turn_destroy(struct turn *t)
 	pthread_mutex_destroy(&t->lock);
 }
 
-static void give_locked(struct turn *t)
+void turn_hold_log(struct turn *t, bool held)
 {
-	t->taken = false;
+	pthread_mutex_lock(&t->lock);
+	t->log_held = held;
 	pthread_cond_broadcast(&t->given);
+	pthread_mutex_unlock(&t->lock);
+}
+
+static void wait_while_held_locked(struct turn *t)
+{
+	uint64_t start = monotonic_ns();
+
+	while (t->log_held)
+		pthread_cond_wait(&t->given, &t->lock);
+	t->held_ns += monotonic_ns() - start;
 }
 
 void turn_take_log(struct turn *t)
 {
 	pthread_mutex_lock(&t->lock);
 	t->log_waits = true;
+	if (t->log_held)
+		wait_while_held_locked(t);
 	while (t->taken)
 		pthread_cond_wait(&t->given, &t->lock);
 	t->log_waits = false;
@@ -33,39 +46,19 @@ void turn_take_log(struct turn *t)
 	pthread_mutex_unlock(&t->lock);
 }
 
-uint64_t turn_take_background(struct turn *t)
+void turn_take_background(struct turn *t)
 {
 	pthread_mutex_lock(&t->lock);
-	while (t->taken || t->log_waits)
+	while (t->taken || (t->log_waits && !t->log_held))
 		pthread_cond_wait(&t->given, &t->lock);
 	t->taken = true;
-	uint64_t sync_ns = t->sync_ns;
-
-	pthread_mutex_unlock(&t->lock);
-	return sync_ns;
-}
-
-void turn_give_log(struct turn *t, uint64_t start, uint64_t now)
-{
-	pthread_mutex_lock(&t->lock);
-	t->last_ns = start;
-	t->sync_ns += (now - start) / SMOOTH - t->sync_ns / SMOOTH;
-	give_locked(t);
 	pthread_mutex_unlock(&t->lock);
 }
 
-uint64_t turn_log_last(struct turn *t)
+void turn_give(struct turn *t)
 {
 	pthread_mutex_lock(&t->lock);
-	uint64_t last = t->last_ns;
-
-	pthread_mutex_unlock(&t->lock);
-	return last;
-}
-
-void turn_give_background(struct turn *t)
-{
-	pthread_mutex_lock(&t->lock);
-	give_locked(t);
+	t->taken = false;
+	pthread_cond_broadcast(&t->given);
 	pthread_mutex_unlock(&t->lock);
 }

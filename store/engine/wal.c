@@ -118,6 +118,8 @@ static enum err roll(struct wal *w, size_t n, struct fault *f)
 		return rc;
 	pthread_mutex_lock(&w->lock);
 	w->spare = NULL;
+	w->spare_asked = false;
+	w->rolled = true;
 	wal_push_locked(w, s);
 	pthread_cond_signal(&w->wake);
 	pthread_mutex_unlock(&w->lock);
@@ -156,18 +158,17 @@ static int sync_batch(struct wal *w, struct segment *s)
 		return atomic_load(&w->sync_errno);
 	}
 	turn_take_log(w->o.turn);
-	uint64_t start = monotonic_ns();
-
 	error = fdatasync(s->fd) == 0 ? 0 : errno;
-	turn_give_log(w->o.turn, start, monotonic_ns());
+	turn_give(w->o.turn);
 	return error != 0 ? error : failpoint(FAILPOINT_LOG_SYNCED);
 }
 
-/* Ask for the next segment when a quarter of this one is full: it is there in time, and a short-lived log needs none. */
-static void ask_for_spare(struct wal *w, const struct segment *s, size_t n)
+/* Ask for the next segment when a quarter of the first one is full, for a short-lived log needs none; then one ahead. */
+static void ask_for_spare(struct wal *w, const struct segment *s)
 {
-	if (s->tail < s->capacity / 4 || s->tail - n >= s->capacity / 4)
+	if (w->spare_asked || (!w->rolled && s->tail < s->capacity / 4))
 		return;
+	w->spare_asked = true;
 	pthread_mutex_lock(&w->lock);
 	w->spare_wanted = w->spare == NULL;
 	pthread_cond_signal(&w->wake);
@@ -200,7 +201,7 @@ enum err wal_append(struct wal *w, struct buf *b, uint32_t records, uint64_t las
 	atomic_store(&w->appended_lsn, last_lsn);
 	if (w->o.durability == DURABILITY_SYNC)
 		atomic_store(&w->durable_lsn, last_lsn);
-	ask_for_spare(w, s, b->n);
+	ask_for_spare(w, s);
 	return ERR_OK;
 }
 

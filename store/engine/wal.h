@@ -49,6 +49,7 @@ struct wal {
 	uint64_t checkpoint_lsn;
 	uint64_t retained[WAL_RETAIN_SLOTS];
 	bool spare_wanted, stop, keeper_runs;
+	bool rolled, spare_asked;       /* spare_asked: since the last roll. Both the writer's own */
 	enum err spare_error;           /* why the last one could not be made */
 	pthread_t keeper;
 

@@ -37,6 +37,7 @@ void engine_begin(struct engine *e)
 		e->batch_open = true;
 		w->active = e->state->table[0];
 		pthread_mutex_unlock(&e->lock);
+		w->active_at = atomic_load_explicit(&w->active->bytes, memory_order_relaxed);
 	}
 	w->txn_at = w->batch.n;
 	w->txn_ops = 0;
@@ -172,7 +173,7 @@ enum err engine_commit(struct engine *e, uint64_t *lsn, struct fault *f)
 		engine_abort(e);
 		return ERR_OK;
 	}
-	enum err rc = checkpointer_room(e, w->txn_bytes, w->txn_puts && !w->txn_makes_room, f);
+	enum err rc = room_for(e, w->txn_bytes, w->txn_puts && !w->txn_makes_room, f);
 
 	if (rc != ERR_OK) {
 		engine_abort(e);
@@ -225,10 +226,10 @@ static void batch_end(struct engine *e)
 enum err engine_flush(struct engine *e, struct fault *f)
 {
 	struct writer_state *w = &e->w;
-	uint64_t start = monotonic_ns();
-
 	if (w->batch_lsn == 0)
 		return ERR_OK;
+	room_pace(e);
+	uint64_t start = monotonic_ns();
 	enum err rc = wal_append(e->wal, &w->batch, w->records, w->batch_lsn, f);
 
 	if (rc != ERR_OK) {

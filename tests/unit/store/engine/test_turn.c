@@ -1,4 +1,4 @@
-/* test_turn - the log and the background sync in turn (turn.h, D1 and D2). */
+/* test_turn - the log and the background sync in turn (turn.h, D1 to D3). */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -33,7 +33,7 @@ static void *log_main(void *arg)
 	while (!atomic_load(&r->stop)) {
 		turn_take_log(&r->turn);
 		inside(r);
-		turn_give_log(&r->turn, 5, 6);
+		turn_give(&r->turn);
 		atomic_fetch_add(&r->turns, 1);
 	}
 	return NULL;
@@ -49,7 +49,7 @@ Test(turn, one_at_a_time)
 	for (unsigned i = 0; i < 2000 || atomic_load(&r.turns) < 100; i++) {
 		turn_take_background(&r.turn);
 		inside(&r);
-		turn_give_background(&r.turn);
+		turn_give(&r.turn);
 	}
 	atomic_store(&r.stop, true);
 	pthread_join(log, NULL);
@@ -63,7 +63,7 @@ static void *log_once(void *arg)
 
 	turn_take_log(&r->turn);
 	atomic_fetch_add(&r->turns, 1);
-	turn_give_log(&r->turn, 1000, 1000 + 160);
+	turn_give(&r->turn);
 	return NULL;
 }
 
@@ -89,12 +89,36 @@ Test(turn, the_log_waits_for_one_commit)
 		while (!waits(&r.turn))
 			usleep(10);
 		cr_assert_eq(atomic_load(&r.turns), 0);
-		turn_give_background(&r.turn);
-		cr_assert_eq(turn_take_background(&r.turn), 10, "a sixteenth of the first one");
+		turn_give(&r.turn);
+		turn_take_background(&r.turn);
 		cr_assert_eq(atomic_load(&r.turns), 1, "round %u", i);
-		cr_assert_eq(turn_log_last(&r.turn), 1000);
-		turn_give_background(&r.turn);
+		turn_give(&r.turn);
 		pthread_join(log, NULL);
+		turn_destroy(&r.turn);
+	}
+}
+
+/* While the log is held the background goes on. The log has the first turn after it was let go, whoever asks first. */
+Test(turn, a_log_that_is_held_comes_first_when_let_go)
+{
+	for (unsigned i = 0; i < 200; i++) {
+		struct rig r = { .stop = false };
+		pthread_t log;
+
+		turn_init(&r.turn);
+		turn_hold_log(&r.turn, true);
+		cr_assert_eq(pthread_create(&log, NULL, log_once, &r), 0);
+		while (!waits(&r.turn))
+			usleep(10);
+		turn_take_background(&r.turn);
+		turn_give(&r.turn);
+		cr_assert_eq(atomic_load(&r.turns), 0);
+		turn_hold_log(&r.turn, false);
+		turn_take_background(&r.turn);
+		cr_assert_eq(atomic_load(&r.turns), 1, "round %u", i);
+		turn_give(&r.turn);
+		pthread_join(log, NULL);
+		cr_assert_gt(atomic_load(&r.turn.held_ns), 0);
 		turn_destroy(&r.turn);
 	}
 }
@@ -130,7 +154,7 @@ Test(turn, a_file_of_the_log_is_made_in_turn)
 	cr_assert_eq(pthread_create(&maker, NULL, make_segment, &m), 0);
 	usleep(100000);
 	cr_assert_not(atomic_load(&m.done));
-	turn_give_log(&m.turn, 0, 1);
+	turn_give(&m.turn);
 	pthread_join(maker, NULL);
 	cr_assert(atomic_load(&m.done));
 	segment_close(&m.segment);

@@ -1,0 +1,72 @@
+/* room - how full the overlay may be, and how fast it is filled and emptied.
+ *
+ *    sixteenths of the overlay   0          4        6            9                15  16
+ *    what LMDB is behind by      |  burst   |  less  |  as much   |  the log waits  |   |
+ *
+ * LMDB is behind by what the overlay holds, less what the running checkpoint has moved of it: by what would be left if tables
+ * could leave key by key. It changes slice by slice and batch by batch, and not when a table leaves, so nothing that is steered by
+ * it comes in fits and starts.
+ *
+ * R1. A batch that is applied goes to the log when LMDB is at most ROOM_BEHIND_MOST behind; until then the log is held (turn.h).
+ *     What is above that is for what a checkpoint has moved and cannot yet leave, and for the batch itself.
+ * R2. A slice, which is a transaction of the checkpointer, answers what was written since the one before: in full if LMDB is
+ *     ROOM_BEHIND_WANTED behind, and less by the fourth power of the way from ROOM_BEGIN to there, for a burst should hardly
+ *     feel it. A little more than in full, so that LMDB catches up.
+ * R3. A slice is not larger than the last batch. Where one writes without end, batch and slice then take turns: each batch waits
+ *     for one slice of its own size, and all batches wait for the same time.
+ * R4. While nobody writes a slice is as large as can be. If hardly anything is behind, it is as small as is worth a transaction.
+ * R5. A transaction that would fill the overlay waits, and is refused if waiting does not help.
+ *
+ * Threads: the writer for room_for and room_pace; the checkpointer for the rest, engine.lock held where the name says so. */
+#ifndef DYNAX_STORE_ENGINE_ROOM_H
+#define DYNAX_STORE_ENGINE_ROOM_H
+
+#include "protocol/err.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct engine;
+
+/* Sixteenths of the overlay. */
+enum room_part {
+	ROOM_BEGIN = 4,          /* frozen: a checkpoint begins */
+	ROOM_MOVED_LEAST = 5,    /* moved together, if there is as much */
+	ROOM_BEHIND_WANTED = 6,
+	ROOM_BEHIND_MOST = 9,
+	ROOM_BATCH = 1,          /* on top of that, for the batch that is open */
+	ROOM_DELETIONS = 11      /* on top of that, while map or disk are full: they make room */
+};
+enum { ROOM_REST_MS = 200 };     /* nothing has been written for so long: nobody writes */
+
+/* Under engine.lock, but for what is atomic. */
+struct room {
+	pthread_cond_t made;         /* of the writer that waits for room */
+	bool writer_waits;
+	atomic_size_t allowed;       /* bytes that the overlay may hold for now; stored under the lock */
+	size_t ready;                /* bytes of the active table, when a batch was last ready for the log */
+	size_t batch, unanswered;    /* bytes, and a sixteenth: what that batch brought; what all since the last slice brought */
+	_Atomic uint64_t stall_ns;   /* how long the writer has waited */
+};
+
+void room_init(struct engine *e);
+void room_destroy(struct engine *e);
+size_t room_part(const struct engine *e, enum room_part sixteenths);
+
+/* R5: wait until there is room for a transaction of n bytes. puts: not only deletions, which a full map or disk must not
+ * refuse. */
+enum err room_for(struct engine *e, size_t n, bool puts, struct fault *f) __attribute__((warn_unused_result));
+/* R1: the batch is ready for the log. */
+void room_pace(struct engine *e);
+
+/* The writer waits for room, or the log is held for want of it. */
+bool room_wanted_locked(struct engine *e);
+/* A slice has been moved, or tables have left. moved: bytes of tables that are still in the overlay. */
+void room_made_locked(struct engine *e, size_t moved);
+/* R2 to R4: bytes of the overlay that the next slice should move; false if it is not yet time for one. */
+bool room_slice_locked(struct engine *e, size_t moved, size_t *n);
+
+#endif

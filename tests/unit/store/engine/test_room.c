@@ -1,0 +1,153 @@
+/* test_room - how large slices are and when the log is held (room.h), by numbers; then a writer that never stops. */
+#include <criterion/criterion.h>
+
+#include "protocol/monotonic.h"
+#include "store/engine/engine_int.h"
+#include "tests/unit/store/engine/engine_fixture.h"
+
+TestSuite(room, .timeout = 60);
+
+enum { UNIT = 1 << 20, LEAST = 64 << 10 };   /* a sixteenth of the overlay */
+
+/* An engine of numbers only: so many units in frozen tables and in the active one. */
+struct rig {
+	struct engine e;
+	struct memtable active;
+	struct state state;
+};
+
+static void rig_init(struct rig *r, double frozen, double active)
+{
+	*r = (struct rig){ .e = { .opts = { .overlay_bytes = 16 * UNIT } }, .state = { .n = 2, .table = { &r->active } } };
+	r->e.state = &r->state;
+	r->e.w.active = &r->active;
+	r->e.published_ns = monotonic_ns();
+	pthread_mutex_init(&r->e.lock, NULL);
+	pthread_cond_init(&r->e.c.wake, NULL);
+	turn_init(&r->e.turn);
+	room_init(&r->e);
+	atomic_store(&r->e.frozen_bytes, (size_t)(frozen * UNIT));
+	atomic_store(&r->active.bytes, (size_t)(active * UNIT));
+}
+
+static void rig_end(struct rig *r)
+{
+	room_destroy(&r->e);
+	turn_destroy(&r->e.turn);
+	pthread_cond_destroy(&r->e.c.wake);
+	pthread_mutex_destroy(&r->e.lock);
+}
+
+/* The writer has a batch ready that brought n bytes. */
+static void batch(struct rig *r, size_t n)
+{
+	r->e.w.active_at = atomic_load(&r->active.bytes);
+	atomic_fetch_add(&r->active.bytes, n);
+	room_pace(&r->e);
+}
+
+/* Of the next slice; 0 if it is not time for one. */
+static size_t slice(struct rig *r, size_t moved)
+{
+	size_t n;
+
+	return room_slice_locked(&r->e, moved, &n) ? n : 0;
+}
+
+/* R2: what a slice moves for a batch of 16 LEAST, by what LMDB is behind. */
+Test(room, a_slice_answers_more_the_further_LMDB_is_behind)
+{
+	static const struct {
+		double frozen;
+		size_t n;
+	} cases[] = { { 2, LEAST }, { 4, 0 }, { 4.5, 0 }, { 5, 68 << 10 }, { 6, 17 * LEAST }, { 8, 17 * LEAST } };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct rig r;
+
+		rig_init(&r, cases[i].frozen - 1, 0);
+		batch(&r, UNIT);
+		cr_expect_eq(slice(&r, 0), cases[i].n, "case %zu", i);
+		rig_end(&r);
+	}
+}
+
+Test(room, what_is_too_little_for_a_slice_is_answered_with_what_follows)
+{
+	struct rig r;
+
+	rig_init(&r, 7, 0);
+	for (unsigned i = 0; i < 6; i++) {
+		batch(&r, 10 << 10);
+		cr_assert_eq(slice(&r, 0), 0, "batch %u", i);
+	}
+	batch(&r, 10 << 10);
+	cr_assert_eq(slice(&r, 0), LEAST);
+	cr_assert_eq(slice(&r, 0), 0, "it has been answered");
+	rig_end(&r);
+}
+
+/* R3 */
+Test(room, a_slice_is_not_larger_than_the_last_batch)
+{
+	struct rig r;
+
+	rig_init(&r, 7, 0);
+	for (unsigned i = 0; i < 3; i++)
+		batch(&r, 2 * LEAST);
+	cr_assert_eq(slice(&r, 0), 2 * LEAST + LEAST / 8);
+	rig_end(&r);
+}
+
+/* R4 */
+Test(room, nobody_writes)
+{
+	struct rig r;
+
+	rig_init(&r, 5, 0);
+	r.e.published_ns -= (ROOM_REST_MS + 1) * UINT64_C(1000000);
+	cr_assert_eq(slice(&r, 0), 16 * UNIT);
+	rig_end(&r);
+}
+
+/* R1: bytes that have been moved are not behind, though they are still in the overlay. */
+Test(room, the_log_is_held_while_LMDB_is_too_far_behind)
+{
+	struct rig r;
+
+	rig_init(&r, 8, 0);
+	batch(&r, UNIT);
+	cr_assert_not(r.e.turn.log_held, "nine sixteenths, and not more");
+	batch(&r, 1024);
+	cr_assert(r.e.turn.log_held);
+	cr_assert(room_wanted_locked(&r.e));
+	cr_assert_eq(slice(&r, 0), LEAST, "a log that waits is reason enough for a slice");
+	room_made_locked(&r.e, 1023);
+	cr_assert(r.e.turn.log_held);
+	room_made_locked(&r.e, 1024);
+	cr_assert_not(r.e.turn.log_held);
+	cr_assert_not(room_wanted_locked(&r.e));
+	rig_end(&r);
+}
+
+/* Nothing would let it go: the checkpointer fails, or has nothing to move. */
+Test(room, the_log_is_not_held_in_vain)
+{
+	struct rig r;
+
+	rig_init(&r, 12, 0);
+	r.e.c.error = ERR_INTERNAL;
+	batch(&r, UNIT);
+	cr_assert_not(r.e.turn.log_held);
+	r.e.c.error = ERR_OK;
+	batch(&r, UNIT);
+	cr_assert(r.e.turn.log_held);
+	r.e.c.error = ERR_INTERNAL;
+	room_made_locked(&r.e, 0);
+	cr_assert_not(r.e.turn.log_held);
+	r.e.c.error = ERR_OK;
+	r.state.n = 1;
+	batch(&r, UNIT);
+	cr_assert_not(r.e.turn.log_held);
+	rig_end(&r);
+}
