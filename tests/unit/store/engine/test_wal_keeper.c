@@ -1,4 +1,4 @@
-/* test_wal_keeper - the log is synced when it should be, whoever sets the system's clock. */
+/* test_wal_keeper - the log is synced when it should be, whoever sets the system's clock; the next segment is made in time. */
 #include <criterion/criterion.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -35,6 +35,41 @@ Test(wal_keeper, a_clock_that_is_set_back_holds_up_no_sync, .timeout = 60)
 	for (unsigned i = 0; i < 400 && atomic_load(&e->wal->durable_lsn) != 1; i++)
 		usleep(5000);
 	cr_assert_eq(atomic_load(&e->wal->durable_lsn), 1);
+	engine_close(&e);
+	test_dir_remove(dir);
+}
+
+static bool has_spare(struct engine *e)
+{
+	pthread_mutex_lock(&e->wal->lock);
+	bool has = e->wal->spare != NULL;
+
+	pthread_mutex_unlock(&e->wal->lock);
+	return has;
+}
+
+Test(wal_keeper, a_log_that_goes_on_past_a_quarter_asks_for_its_next_segment_at_once, .timeout = 60)
+{
+	char dir[TEST_DIR], kilobyte[1025];
+
+	memset(kilobyte, 'x', 1024);
+	kilobyte[1024] = 0;
+	test_dir_make(dir);
+	struct engine_opts o = test_opts(dir);
+	struct engine *e = test_open(&o);
+
+	test_put(e, "a", "1");
+	cr_assert(!e->wal->spare_asked, "a short-lived log needs none");
+	for (unsigned i = 0; i < o.segment_bytes / 4 / 1024; i++)
+		test_put(e, "a", kilobyte);
+	engine_close(&e);
+	e = test_open(&o);
+	cr_assert(!has_spare(e));
+	cr_assert_eq(e->wal->oldest, e->wal->active, "it goes on in the segment that it had");
+	test_put(e, "a", "2");
+	for (unsigned i = 0; i < 400 && !has_spare(e); i++)
+		usleep(5000);
+	cr_assert(has_spare(e));
 	engine_close(&e);
 	test_dir_remove(dir);
 }
