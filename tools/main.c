@@ -376,9 +376,17 @@ static enum cli_exit run(struct cli *c)
 	return code;
 }
 
+/* A variable that is empty counts as one that is not set. */
+static const char *environment(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL && *value != '\0' ? value : NULL;
+}
+
 int main(int argc, char **argv)
 {
-	struct cli c = { .endpoint = getenv("DYNAX_ENDPOINT"), .admin = getenv("DYNAX_ADMIN") };
+	struct cli c = { .endpoint = environment("DYNAX_ENDPOINT"), .admin = environment("DYNAX_ADMIN") };
 	enum cli_exit code = CLI_USAGE;
 
 	if (argc > 1 && strcmp(argv[1], "--version") == 0) {

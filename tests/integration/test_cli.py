@@ -169,6 +169,12 @@ def test_nobody_there():
         assert done.returncode == 4 and args[1] + ": " in done.stderr and done.stderr.endswith(": Connection refused\n")
 
 
+def test_an_empty_variable_is_as_none():
+    for variable, command in (("DYNAX_ENDPOINT", "ping"), ("DYNAX_ADMIN", "index-delay")):
+        done = subprocess.run([DYNAX, command], capture_output=True, text=True, timeout=30, env={**os.environ, variable: ""})
+        assert done.returncode == 0 or (done.returncode == 4 and "127.0.0.1:811" in done.stderr), done.stderr
+
+
 def test_the_wrong_port(dynax):
     for address in (dynax.http, dynax.admin):
         done = subprocess.run([DYNAX, "--endpoint", "%s:%d" % address, "--timeout", "300", "ping"], capture_output=True, text=True,
