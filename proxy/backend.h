@@ -107,10 +107,11 @@ struct backend {
 };
 
 /* backend_embedded.c: the store in this process. */
+enum { BACKEND_READERS_MAX = 64 };
 enum hand_over { HAND_OVER_AUTO, HAND_OVER_ALWAYS, HAND_OVER_NEVER };
 struct embedded_opts {                   /* zero = default */
 	struct store_opts store;
-	unsigned reader_threads;         /* for reads that may wait for a disk: 4 */
+	unsigned reader_threads;         /* for reads that may wait for a disk: 4; at most BACKEND_READERS_MAX */
 	enum hand_over hand_over;        /* when reads go to them; AUTO: when the data may not fit in memory */
 };
 enum err backend_embedded_open(const struct embedded_opts *o, struct backend **b, struct fault *f)

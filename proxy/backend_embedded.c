@@ -28,7 +28,7 @@
 #include "proxy/log.h"
 #include "proxy/worker.h"
 
-enum { READER_THREADS = 4, READER_THREADS_MAX = 64, MANY_ITEMS = 16 };
+enum { READER_THREADS = 4, MANY_ITEMS = 16 };
 
 struct pool_thread {
 	struct embedded *e;
@@ -42,7 +42,7 @@ struct pool {
 	struct backend_read *first, **last;
 	bool stopping;
 	unsigned threads;
-	struct pool_thread thread[READER_THREADS_MAX];
+	struct pool_thread thread[BACKEND_READERS_MAX];
 };
 
 struct embedded {
@@ -323,7 +323,7 @@ static bool pool_start(struct embedded *e, unsigned threads)
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->more, NULL);
 	p->last = &p->first;
-	threads = threads == 0 ? READER_THREADS : threads > READER_THREADS_MAX ? READER_THREADS_MAX : threads;
+	threads = threads == 0 ? READER_THREADS : threads > BACKEND_READERS_MAX ? BACKEND_READERS_MAX : threads;
 	while (p->threads < threads && pool_thread_start(e, p->threads))
 		p->threads++;
 	return p->threads > 0;

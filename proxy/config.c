@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { TEXT, ADDRESS, BYTES, COUNT, MILLIS, DURABILITY, LEVEL, HAND_OVER, CAPACITY, FLAG, SWITCH };
+#include "proxy/backend.h"
+
+enum kind { TEXT, ADDRESS, BYTES, COUNT, WORKERS, READERS, MILLIS, DURABILITY, LEVEL, HAND_OVER, CAPACITY, FLAG, SWITCH };
 
 struct option {
 	const char *name;
@@ -29,7 +31,7 @@ static const struct option options[] = {
 	{ "http", ADDRESS, FIELD(http), "127.0.0.1:8000", RESTART, "HOST:PORT", "DynamoDB's HTTP API" },
 	{ "listen", ADDRESS, FIELD(listen), "127.0.0.1:8111", RESTART, "HOST:PORT", "the msgpack protocol" },
 	{ "admin", ADDRESS, FIELD(admin), "127.0.0.1:8112", RESTART, "HOST:PORT", "metrics, health and administration" },
-	{ "threads", COUNT, FIELD(threads), "0", RESTART, "N", "worker threads; 0 = one for each processor" },
+	{ "threads", WORKERS, FIELD(threads), "0", RESTART, "N", "worker threads, at most 256; 0 = one for each processor" },
 	{ "item-cache", BYTES, FIELD(item_cache), "256M", RESTART, "BYTES", "size of the item cache; 0 = off" },
 	{ "query-cache", BYTES, FIELD(query_cache), "64M", RESTART, "BYTES", "size of the cache of Query and Scan pages; 0 = off" },
 	{ "item-ttl", MILLIS, FIELD(item_ttl), "0", RESTART, "MS", "longest life of a cached item; 0 = until a write" },
@@ -48,7 +50,8 @@ static const struct option options[] = {
 	{ "write-timeout", MILLIS, FIELD(write_timeout), "30000", RELOAD, "MS", "time for a client to read its answers" },
 	{ "drain-timeout", MILLIS, FIELD(drain_timeout), "10000", RELOAD, "MS", "time for running requests at the end" },
 	{ "max-connections", COUNT, FIELD(max_connections), "0", RESTART, "N", "most connections; 0 = as many as files may be open" },
-	{ "reader-threads", COUNT, FIELD(reader_threads), "4", RESTART, "N", "threads for reads that may wait for the disk" },
+	{ "reader-threads", READERS, FIELD(reader_threads), "4", RESTART, "N",
+		"threads for reads that may wait for the disk, at most 64" },
 	{ "hand-over", HAND_OVER, FIELD(hand_over), "auto", RESTART, "auto|always|never",
 		"reads go to reader threads; auto = if the data exceed memory" },
 	{ "io-uring", SWITCH, FIELD(io_uring), "on", RESTART, "on|off", "write to several sockets at once, if the kernel allows it" },
@@ -176,6 +179,21 @@ static bool parse_switch(const char *s, bool *out)
 	return true;
 }
 
+/* The largest number that a count may be; 0: the kind is not a count. */
+static unsigned most(enum kind kind)
+{
+	switch (kind) {
+	case COUNT:
+		return 1u << 20;
+	case WORKERS:
+		return CONFIG_THREADS_MAX;
+	case READERS:
+		return BACKEND_READERS_MAX;
+	default:
+		return 0;
+	}
+}
+
 static bool set_value(struct config *c, const struct option *o, const char *s)
 {
 	static const char *const durability[] = { "sync", "async", "none" };
@@ -204,7 +222,9 @@ static bool set_value(struct config *c, const struct option *o, const char *s)
 			*(uint64_t *)(void *)field = v;
 		break;
 	case COUNT:
-		ok = parse_number(s, 1u << 20, &v);
+	case WORKERS:
+	case READERS:
+		ok = parse_number(s, most(o->kind), &v);
 		if (ok)
 			*(unsigned *)(void *)field = (unsigned)v;
 		break;
@@ -246,9 +266,11 @@ bool config_set(struct config *c, const char *name, const char *value, struct co
 
 	if (o == NULL)
 		return complain(e, "unknown option '%s'", name);
-	if (!set_value(c, o, value))
-		return complain(e, "bad value '%s' for --%s: expected %s", value, o->name, o->arg != NULL ? o->arg : "on|off");
-	return true;
+	if (set_value(c, o, value))
+		return true;
+	if (most(o->kind) > 0)
+		return complain(e, "bad value '%s' for --%s: expected %s, at most %u", value, o->name, o->arg, most(o->kind));
+	return complain(e, "bad value '%s' for --%s: expected %s", value, o->name, o->arg != NULL ? o->arg : "on|off");
 }
 
 void config_defaults(struct config *c)

@@ -13,7 +13,7 @@
 #include "proxy/log.h"
 #include "store/engine/engine.h"
 
-enum { CONFIG_TEXT_MAX = 1024 };
+enum { CONFIG_TEXT_MAX = 1024, CONFIG_THREADS_MAX = 256 };
 
 /* "127.0.0.1:8000", "[::1]:8000", "localhost:0" */
 struct address {

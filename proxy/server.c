@@ -21,7 +21,7 @@
 #include "proxy/worker.h"
 
 enum { RESERVE = 64, RESERVE_PER_WORKER = 8 };         /* descriptors for the server itself */
-enum { THREADS_MAX = 256, DRAIN_POLL_MS = 10, LINGER_MS = 5000 };
+enum { DRAIN_POLL_MS = 10, LINGER_MS = 5000 };
 enum { SIGNALS = 3, OFFLOAD_THREADS = 2 };
 
 struct server {
@@ -34,7 +34,7 @@ struct server {
 	struct coherence coherence;
 	struct shared shared;
 	struct address_text http_address;
-	struct worker *worker[THREADS_MAX];
+	struct worker *worker[CONFIG_THREADS_MAX];
 	unsigned workers, started;
 	struct event_base *base;
 	struct event *signal[SIGNALS], *drain_poll;
@@ -198,8 +198,8 @@ struct server *server_open(const struct config *c, int argc, char *const *argv, 
 	s->http_fd = s->listen_fd = s->admin_fd = -1;
 	s->shared.region = s->config.region;
 	s->workers = c->threads == 0 ? processors() : c->threads;
-	if (s->workers > THREADS_MAX)
-		s->workers = THREADS_MAX;
+	if (s->workers > CONFIG_THREADS_MAX)
+		s->workers = CONFIG_THREADS_MAX; /* that many processors */
 	signal(SIGPIPE, SIG_IGN);
 	event_set_log_callback(libevent_says);
 	http_reader_setup();
@@ -214,7 +214,7 @@ struct server *server_open(const struct config *c, int argc, char *const *argv, 
 static void write_metrics(void *arg, struct buf *out)
 {
 	struct server *s = arg;
-	struct metrics *m[THREADS_MAX];
+	struct metrics *m[CONFIG_THREADS_MAX];
 	struct server_gauges g = { s->accept_pauses + listener_pauses(s->http) + listener_pauses(s->msgpack), s->max_connections,
 		s->descriptors, s->started_s };
 

@@ -81,6 +81,25 @@ Test(config, command_line)
 	}
 }
 
+Test(config, counts_have_their_limits)
+{
+	static const struct { const char *name, *value, *said; } t[] = {
+		{ "threads", "0", NULL }, { "threads", "256", NULL }, { "reader-threads", "64", NULL }, { "partition-wcu", "1048576", NULL },
+		{ "threads", "257", "bad value '257' for --threads: expected N, at most 256" },
+		{ "reader-threads", "65", "bad value '65' for --reader-threads: expected N, at most 64" },
+		{ "partition-wcu", "1048577", "bad value '1048577' for --partition-wcu: expected N, at most 1048576" },
+	};
+	struct config_error e;
+	struct config c;
+
+	config_defaults(&c);
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		cr_assert_eq(config_set(&c, t[i].name, t[i].value, &e), t[i].said == NULL, "%s %s", t[i].name, t[i].value);
+		if (t[i].said != NULL)
+			cr_assert_str_eq(e.text, t[i].said);
+	}
+}
+
 Test(config, help_and_version_win)
 {
 	static const char *const help[] = { "--nothing", "--help", NULL }, *const version[] = { "--version", NULL };
