@@ -48,7 +48,7 @@ uint64_t retry_now(void)
 
 unsigned retry_wait(const struct dynax_opts *o, unsigned failures)
 {
-	unsigned wait = o->backoff_ms;
+	uint64_t wait = o->backoff_ms; /* doubled, it may need a bit more than the option has */
 	uint64_t mixed = monotonic_ns() * 0x9e3779b97f4a7c15u;
 
 	while (failures-- > 1 && wait < o->backoff_max_ms)
@@ -56,5 +56,5 @@ unsigned retry_wait(const struct dynax_opts *o, unsigned failures)
 	if (wait > o->backoff_max_ms)
 		wait = o->backoff_max_ms;
 	/* The clock's nanoseconds, spread by a multiplication, are random enough to keep clients apart. */
-	return wait - (unsigned)((mixed >> 33) % (wait / 2 + 1));
+	return (unsigned)(wait - (mixed >> 33) % (wait / 2 + 1));
 }
