@@ -28,6 +28,9 @@ bool json_read_record(struct json_reader *r, enum op op, struct slice body, stru
 enum err json_read(struct json_reader *r, const struct shape *shape, struct slice body, struct arena *a,
 	struct buf *out, struct fault *f) __attribute__((warn_unused_result));
 
+/* Is the text one JSON value, of any kind, and nothing else? */
+enum err json_check(struct json_reader *r, struct slice text, struct arena *a, struct fault *f) __attribute__((warn_unused_result));
+
 /* Append the record as JSON. The record is trusted. */
 void json_write(struct buf *out, const struct shape *shape, struct slice record);
 /* Append {"__type":"...","message":"...", ...} for an error, with the members of f->detail. */

@@ -86,6 +86,8 @@ bool json_on_end(struct json_reader *r);
 
 /* Parse a whole body into events; false and r->fault if it is not JSON, not UTF-8, or an event said no. */
 bool json_parse(struct json_reader *r, struct slice body);
+/* The same without events: is it JSON? */
+bool json_parse_only(struct json_reader *r, struct slice text);
 
 /* ---- json_scalar.c ---- */
 

@@ -236,10 +236,10 @@ static bool escapes_paired(struct slice body)
 
 /* ---- parsing ---- */
 
-static yajl_status run(struct parse *p, struct slice body)
+static yajl_status run(struct parse *p, const yajl_callbacks *events, struct slice body)
 {
 	yajl_alloc_funcs memory = { block_new, block_grow, block_free, p };
-	yajl_handle y = yajl_alloc(&callbacks, &memory, p);
+	yajl_handle y = yajl_alloc(events, &memory, p);
 	yajl_status status;
 
 	/* Its own check of UTF-8 takes overlong forms and surrogates. */
@@ -251,7 +251,7 @@ static yajl_status run(struct parse *p, struct slice body)
 	return status;
 }
 
-bool json_parse(struct json_reader *r, struct slice body)
+static bool parse(struct json_reader *r, const yajl_callbacks *events, struct slice body)
 {
 	struct parse p = { .reader = r };
 
@@ -263,7 +263,7 @@ bool json_parse(struct json_reader *r, struct slice body)
 		free_blocks(r);
 		return json_no_memory(r);
 	}
-	switch (run(&p, body)) {
+	switch (run(&p, events, body)) {
 	case yajl_status_ok:
 		return true;
 	case yajl_status_client_canceled:
@@ -271,4 +271,14 @@ bool json_parse(struct json_reader *r, struct slice body)
 	default:
 		return json_broken(r);
 	}
+}
+
+bool json_parse(struct json_reader *r, struct slice body)
+{
+	return parse(r, &callbacks, body);
+}
+
+bool json_parse_only(struct json_reader *r, struct slice text)
+{
+	return parse(r, NULL, text);
 }

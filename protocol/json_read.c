@@ -483,3 +483,9 @@ enum err json_read(struct json_reader *r, const struct shape *shape, struct slic
 	reader_trim(r);
 	return rc;
 }
+
+enum err json_check(struct json_reader *r, struct slice text, struct arena *a, struct fault *f)
+{
+	reader_start(r, NULL, a, f);
+	return json_parse_only(r, text) ? ERR_OK : f->code;
+}

@@ -17,10 +17,14 @@
  * Ownership. What _new, _of, _open and functions that return a result give belongs to the caller, who ends it with the
  * matching _free or _close; these take the address of the pointer, set it to NULL, and accept a pointer that is NULL.
  * Arguments are copied and stay the caller's. A struct dynax_value borrows from the result or item that it was taken from.
+ * What gives a text out of one (dynax_str, dynax_number, dynax_json, dynax_result_str, the names of a cursor, ...) makes a copy
+ * each time, which lives as long as that result or item: a text that is needed often is better asked for once.
  *
  * Errors. Builders remember their first mistake, so it is enough to check the result of the request. Every request ends
  * with exactly one result, within its time limit: a code, DynamoDB's name of the error, a message, and whether trying again
- * makes sense. A result that is NULL means out of memory; every function that takes a result accepts it.
+ * makes sense. A result that is NULL means out of memory; every function that takes a result accepts it. What sets something
+ * in an item or request does not accept one that is NULL, as _new and _of give it out of memory, nor a member of no name; a text
+ * that is NULL is a mistake.
  *
  * Retries. If a connection ends during a request, reads are retried on a new one. A write that may have reached the server
  * is not sent again unless the caller has allowed it (dynax_request_allow_resend): it ends with DYNAX_E_NETWORK, which is
@@ -228,7 +232,7 @@ void dynax_request_set_int(struct dynax_request *req, const char *member, int64_
 void dynax_request_set_bool(struct dynax_request *req, const char *member, bool v);
 void dynax_request_set_item(struct dynax_request *req, const char *member, const struct dynax_item *item);
 void dynax_request_set_value(struct dynax_request *req, const char *member, struct dynax_value item);
-/* Anything, in the JSON that the API uses for that member. */
+/* Anything, in the JSON that the API uses for that member: one value and nothing else. */
 void dynax_request_set_json(struct dynax_request *req, const char *member, const char *json);
 /* One of ExpressionAttributeNames: dynax_request_name(req, "#s", "status"). */
 void dynax_request_name(struct dynax_request *req, const char *placeholder, const char *attribute);

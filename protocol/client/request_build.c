@@ -177,15 +177,39 @@ void dynax_request_set_item(struct dynax_request *req, const char *member, const
 	keep(req, id, &b);
 }
 
-/* Read JSON as a request and append its record to b; a fault becomes the request's mistake. */
-static bool read_json(struct dynax_request *req, struct slice json, const char *member, struct buf *b)
+/* The member alone makes a request, as far as JSON goes: so every kind of member can be read. It must be one value, lest what
+ * stands behind a comma be taken for other members. */
+static enum err read_member(struct json_reader *r, const struct shape *shape, const char *member, const char *json, struct arena *a,
+	struct buf *out, struct fault *f)
 {
+	enum err e = json_check(r, slice_str(json), a, f);
+	struct buf text;
+
+	if (e != ERR_OK)
+		return e;
+	buf_init(&text);
+	buf_printf(&text, "{\"%s\":%s}", member, json);
+	e = text.failed ? ERR_NO_MEMORY : json_read(r, shape, buf_slice(&text), a, out, f);
+	buf_release(&text);
+	return e;
+}
+
+/* Read JSON as a request, or as one member of it, and append its record to b; a fault becomes the request's mistake. */
+static bool read_json(struct dynax_request *req, const char *json, const char *member, struct buf *b)
+{
+	const struct shape *shape = op_info[req->op].in;
 	struct json_reader *r = json_reader_new();
+	struct arena *a = &req->mem.arena;
 	struct fault f;
 	enum err e;
 
-	fault_init(&f, &req->mem.arena);
-	e = r != NULL ? json_read(r, op_info[req->op].in, json, &req->mem.arena, b, &f) : ERR_NO_MEMORY;
+	fault_init(&f, a);
+	if (r == NULL)
+		e = ERR_NO_MEMORY;
+	else if (member != NULL)
+		e = read_member(r, shape, member, json, a, b, &f);
+	else
+		e = json_read(r, shape, slice_str(json), a, b, &f);
 	json_reader_free(&r);
 	if (e != ERR_OK)
 		mistake(req, json_mistake(&f), member);
@@ -208,22 +232,16 @@ static void take_members(struct dynax_request *req, const struct buf *b)
 				req->member[i] = rec.m[i];
 }
 
-/* The member alone makes a request, as far as JSON goes: so every kind of member can be read. */
 void dynax_request_set_json(struct dynax_request *req, const char *member, const char *json)
 {
-	struct buf text, record;
+	struct buf record;
 	int id;
 
 	if (shape_of(req, member, &id) == NULL)
 		return;
-	buf_init(&text);
 	buf_init(&record);
-	buf_printf(&text, "{\"%s\":%s}", member, json);
-	if (text.failed)
-		mistake(req, MSG_CLIENT_NO_MEMORY, NULL);
-	else if (read_json(req, buf_slice(&text), member, &record))
+	if (read_json(req, json, member, &record))
 		take_members(req, &record);
-	buf_release(&text);
 	buf_release(&record);
 }
 
@@ -235,7 +253,7 @@ struct dynax_request *dynax_request_from_json(const char *operation, const char 
 	if (req == NULL || req->mistake != NULL)
 		return req;
 	buf_init(&b);
-	if (read_json(req, slice_str(json), NULL, &b))
+	if (read_json(req, json, NULL, &b))
 		take_members(req, &b);
 	buf_release(&b);
 	return req;
