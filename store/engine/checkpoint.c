@@ -157,8 +157,10 @@ static size_t next_slice(const struct checkpoint *c)
 	if (c->tight)
 		return n;
 	pthread_mutex_lock(&e->lock);
+	e->room.slice_waits = true;
 	while (!room_slice_locked(e, moved(c), &n) && !e->c.stop && !atomic_load(&e->c.tight))
 		wait_locked(e, ROOM_REST_MS);
+	e->room.slice_waits = false;
 	pthread_mutex_unlock(&e->lock);
 	return n;
 }

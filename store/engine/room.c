@@ -41,9 +41,19 @@ void room_pace(struct engine *e)
 	e->room.ready = active;
 	e->room.batch = batch + batch / SIXTEENTHS;
 	e->room.unanswered += e->room.batch;
-	turn_hold_log(&e->turn, log_held_locked(e));
-	pthread_cond_signal(&e->c.wake);
+	bool held = log_held_locked(e);
+
+	turn_hold_log(&e->turn, held);
+	if (held || e->room.slice_waits)
+		pthread_cond_signal(&e->c.wake);
 	pthread_mutex_unlock(&e->lock);
+}
+
+void room_batch_end_locked(struct engine *e)
+{
+	e->batch_open = false;
+	if (e->room.slice_waits)
+		pthread_cond_signal(&e->c.wake);
 }
 
 bool room_wanted_locked(struct engine *e)
@@ -77,7 +87,7 @@ bool room_slice_locked(struct engine *e, size_t moved, size_t *n)
 	*n = answer < SLICE_LEAST ? SLICE_LEAST : answer < most ? answer : most;
 	if (monotonic_ns() - e->published_ns > ROOM_REST_MS * UINT64_C(1000000))
 		*n = e->opts.overlay_bytes;
-	else if (answer < SLICE_LEAST && behind >= room_part(e, ROOM_BEGIN) && !room_wanted_locked(e))
+	else if (answer < SLICE_LEAST && e->batch_open && behind >= room_part(e, ROOM_BEGIN) && !room_wanted_locked(e))
 		return false;
 	e->room.unanswered = 0;
 	return true;

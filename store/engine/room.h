@@ -11,13 +11,13 @@
  *     What is above that is for what a checkpoint has moved and cannot yet leave, and for the batch itself.
  * R2. A slice, which is a transaction of the checkpointer, answers what was written since the one before: in full if LMDB is
  *     ROOM_BEHIND_WANTED behind, and less by the fourth power of the way from ROOM_BEGIN to there, for a burst should hardly
- *     feel it. A little more than in full, so that LMDB catches up.
+ *     feel it. A little more than in full, so that LMDB catches up. A small one may go whenever no batch is under way.
  * R3. A slice is not larger than the last batch. Where one writes without end, batch and slice then take turns: each batch waits
  *     for one slice of its own size, and all batches wait for the same time.
  * R4. While nobody writes a slice is as large as can be. If hardly anything is behind, it is as small as is worth a transaction.
  * R5. A transaction that would fill the overlay waits, and is refused if waiting does not help.
  *
- * Threads: the writer for room_for and room_pace; the checkpointer for the rest, engine.lock held where the name says so. */
+ * Threads: the writer for room_for, room_pace and room_batch_end; the checkpointer for the rest, engine.lock held where the name says so. */
 #ifndef DYNAX_STORE_ENGINE_ROOM_H
 #define DYNAX_STORE_ENGINE_ROOM_H
 
@@ -45,7 +45,7 @@ enum { ROOM_REST_MS = 200 };     /* nothing has been written for so long: nobody
 /* Under engine.lock, but for what is atomic. */
 struct room {
 	pthread_cond_t made;         /* of the writer that waits for room */
-	bool writer_waits;
+	bool writer_waits, slice_waits;  /* slice_waits: the checkpointer, for a batch to be ready or to end */
 	atomic_size_t allowed;       /* bytes that the overlay may hold for now; stored under the lock */
 	size_t ready;                /* bytes of the active table, when a batch was last ready for the log */
 	size_t batch, unanswered;    /* bytes, and a sixteenth: what that batch brought; what all since the last slice brought */
@@ -61,6 +61,8 @@ size_t room_part(const struct engine *e, enum room_part sixteenths);
 enum err room_for(struct engine *e, size_t n, bool puts, struct fault *f) __attribute__((warn_unused_result));
 /* R1: the batch is ready for the log. */
 void room_pace(struct engine *e);
+/* The batch is done with. */
+void room_batch_end_locked(struct engine *e);
 
 /* The writer waits for room, or the log is held for want of it. */
 bool room_wanted_locked(struct engine *e);

@@ -219,7 +219,7 @@ static void batch_end(struct engine *e)
 	w->flushed = false;
 	view_close(&w->view);
 	pthread_mutex_lock(&e->lock);
-	e->batch_open = false;
+	room_batch_end_locked(e);
 	pthread_mutex_unlock(&e->lock);
 }
 

@@ -43,6 +43,7 @@ static void batch(struct rig *r, size_t n)
 {
 	r->e.w.active_at = atomic_load(&r->active.bytes);
 	atomic_fetch_add(&r->active.bytes, n);
+	r->e.batch_open = true;
 	room_pace(&r->e);
 }
 
@@ -84,6 +85,19 @@ Test(room, what_is_too_little_for_a_slice_is_answered_with_what_follows)
 	batch(&r, 10 << 10);
 	cr_assert_eq(slice(&r, 0), LEAST);
 	cr_assert_eq(slice(&r, 0), 0, "it has been answered");
+	rig_end(&r);
+}
+
+/* R2: what a slow writer brought is moved between its batches. */
+Test(room, a_small_slice_may_go_while_no_batch_is_under_way)
+{
+	struct rig r;
+
+	rig_init(&r, 4, 0);
+	batch(&r, 10 << 10);
+	cr_assert_eq(slice(&r, 0), 0);
+	room_batch_end_locked(&r.e);
+	cr_assert_eq(slice(&r, 0), LEAST);
 	rig_end(&r);
 }
 
