@@ -72,6 +72,7 @@
 #define MSG_FRAME_BAD_HELLO ERR_FRAME, "The HELLO frame cannot be read"
 #define MSG_FRAME_VERSION ERR_FRAME, "Protocol version %u is not spoken here: this side speaks version %u"
 #define MSG_FRAME_FAREWELL ERR_UNAVAILABLE, "The server shuts down: what it has not answered was not carried out"
+#define MSG_FRAME_IDLE ERR_UNAVAILABLE, "The connection was idle for too long: what was not answered was not carried out"
 #define MSG_FRAME_UNEXPECTED ERR_FRAME, "A frame of kind %u is not expected here"
 
 #define MSG_FRAME_ANSWER_TOO_LONG ERR_REQUEST_TOO_LARGE, \

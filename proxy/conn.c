@@ -101,7 +101,9 @@ void conn_close(struct conn *c, enum conn_outcome why)
 /* True if the door has a last word, which is now in the output. */
 static bool say_farewell(struct conn *c)
 {
-	if (c->door->farewell == NULL || c->outcome != CONN_SHUTDOWN || c->farewell || c->eof)
+	bool ours = c->outcome == CONN_SHUTDOWN || c->outcome == CONN_IDLE; /* the peer gave no reason */
+
+	if (c->door->farewell == NULL || !ours || c->farewell || c->eof)
 		return false;
 	c->farewell = true;
 	return c->door->farewell(c);
@@ -508,7 +510,7 @@ void conn_check(struct conn *c, uint64_t now)
 	} else if (c->due == DUE_BODY && overdue(c->due_ns, now, l->body_ms + c->due_bytes / CONN_BODY_RATE)) {
 		conn_close(c, CONN_BODY_DEADLINE);
 	} else if (is_quiet(c) && overdue(c->due_ns, now, l->idle_ms)) {
-		conn_close(c, CONN_IDLE);
+		conn_finish(c, CONN_IDLE, true); /* a request may be on its way */
 	}
 }
 

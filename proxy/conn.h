@@ -4,7 +4,8 @@
  *      OPEN -------------------> FINISHING ---------------------------------> LINGERING
  *       |  (the peer's last bytes,   |      (read and forget, so that the         |
  *       |   Connection: close, a     |       peer can read our last words)        |
- *       |   bad request, shutdown)   |                                            |
+ *       |   bad request, shutdown,   |                                            |
+ *       |   idleness)                |                                            |
  *       |                            |                                            |
  *       +---- error, deadline -------+---- error, peer is done, deadline ---------+--> CLOSED (conn_close)
  *
@@ -58,8 +59,8 @@ struct conn_door {
 	 * if there is nothing to be gained. */
 	void (*look)(struct conn *c);
 	void (*input)(struct conn *c);        /* take what it can from conn_input() */
-	/* The server shuts down: what was taken is answered, and nothing else will be. Append a last word to the output, if there
-	 * is one; false otherwise. May be NULL. */
+	/* The server shuts down, or the connection was idle: what was taken is answered, and nothing else will be. Append a last
+	 * word to the output, if there is one; false otherwise. May be NULL. */
 	bool (*farewell)(struct conn *c);
 	void (*closed)(struct conn *c);       /* free c->door_state */
 };

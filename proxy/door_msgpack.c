@@ -137,11 +137,14 @@ static bool door_farewell(struct conn *c)
 	struct fault f = { .arena = NULL };
 	const struct msgpack *m = c->door_state;
 
-	if (m->greeted) {
+	if (!m->greeted)
+		return false;
+	if (c->outcome == CONN_IDLE)
+		fault_set(&f, MSG_FRAME_IDLE);
+	else
 		fault_set(&f, MSG_FRAME_FAREWELL);
-		frame_put_error(conn_output(c), 0, &f);
-	}
-	return m->greeted;
+	frame_put_error(conn_output(c), 0, &f);
+	return true;
 }
 
 /* ---- frames that are not requests ---- */

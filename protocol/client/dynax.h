@@ -28,8 +28,8 @@
  *
  * Retries. If a connection ends during a request, reads are retried on a new one. A write that may have reached the server
  * is not sent again unless the caller has allowed it (dynax_request_allow_resend): it ends with DYNAX_E_NETWORK, which is
- * retryable, and whether it was carried out is unknown. A server that shuts down in an orderly way says what it has not
- * carried out; that is retried, writes too.
+ * retryable, and whether it was carried out is unknown. A server that shuts down in an orderly way, or closes a
+ * connection that rested too long, says what it has not carried out; that is retried, writes too.
  *
  * Threads. One struct dynax_client may be used by many threads at once. Every other object belongs to one thread at a
  * time. A struct dynax_async belongs to the thread of its event_base. The library has no global state, installs no signal

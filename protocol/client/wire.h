@@ -42,7 +42,7 @@ struct wire {
 	struct exchange **slot;    /* by id, modulo slots (a power of two); at most half are taken */
 	uint32_t slots, taken, next_id;
 	uint32_t peer_max;         /* longest frame that the server takes */
-	bool farewell;             /* the server shuts down, and has not carried out what it has not answered */
+	bool farewell;             /* the server ends the connection, and has not carried out what it has not answered */
 };
 
 void wire_init(struct wire *w);

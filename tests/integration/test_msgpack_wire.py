@@ -11,7 +11,7 @@ from test_http_wire import TABLE, Wire, request
 
 HELLO, REQUEST, ANSWER, ERROR, PUSH, PING, PONG = range(1, 8)
 GET_ITEM, PUT_ITEM = 0, 1
-FRAME, UNKNOWN_OPERATION, SERIALIZATION, TOO_LARGE = 26, 3, 2, 24
+FRAME, UNKNOWN_OPERATION, SERIALIZATION, TOO_LARGE, UNAVAILABLE = 26, 3, 2, 24, 21
 HIT, MISS = 1, 2
 
 
@@ -126,6 +126,19 @@ class MsgpackWire(unittest.TestCase):
                 self.assertEqual(f.send(data).next()[:3], (ERROR, FRAME, 0))
                 f.socket.shutdown(socket.SHUT_WR)
                 self.assertTrue(f.at_end())
+
+    def test_an_idle_connection_is_told_before_it_ends(self):
+        with Daemon("--idle-timeout", "300") as d, Frames(d.msgpack) as f, Frames(d.msgpack, greet=False) as silent:
+            self.assertEqual(f.send(frame(PING, 0, 1)).next()[0], PONG)
+            kind, code, number, body = f.next()
+            self.assertEqual((kind, code, number), (ERROR, UNAVAILABLE, 0))
+            self.assertIn(b"The connection was idle for too long", body)
+            f.send(frame(PING, 0, 2))          # it crosses with that, and is not carried out
+            self.assertTrue(f.at_end())
+            self.assertTrue(silent.at_end())
+            with Wire(d.admin) as w:
+                metrics = w.send(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").answer()[2].decode()
+            self.assertIn('closed_total{outcome="idle_limit"} 2', metrics)
 
     def test_bad_bodies_are_answered(self):
         with self.frames() as f:
