@@ -36,7 +36,7 @@ void call_drop(struct call *c)
 
 	deadlines_remove(&c->due);
 	if (c->conn != NULL)
-		conn_call_end(c->conn);
+		conn_call_end(c->conn, c->is_long);
 	w->calls_live--;
 	if (w->calls_free >= WORKER_SPARE_CALLS) {
 		arena_release(&c->arena);
@@ -52,7 +52,7 @@ void call_drop(struct call *c)
 	c->conn = NULL;
 	c->door = c->handler = NULL;
 	c->deadline_ns = 0;
-	c->expired = false;
+	c->expired = c->is_long = false;
 	c->id = 0;
 	c->host = SLICE_NONE;
 	c->cache = FRAME_CACHE_NONE;

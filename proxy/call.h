@@ -35,6 +35,7 @@ struct call {
 	uint64_t deadline_ns;          /* 0 = none */
 	struct due due;                /* in the worker's list while a request with a deadline is in flight */
 	bool expired;                  /* its deadline was answered: what comes now is for nobody */
+	bool is_long;                  /* the answer may be long: its connection knows */
 	uint32_t id;                   /* msgpack door: frame id */
 	struct slice host;             /* HTTP door: how the client calls us, in the arena; may be absent */
 	void *door;                    /* the door's own state, in the arena */

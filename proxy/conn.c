@@ -197,7 +197,7 @@ static void want_resume(struct conn *c)
 /* The peer took some of its answers, or a call ended. */
 static void maybe_unpause(struct conn *c)
 {
-	if (!c->paused || conn_backlog(c) > CONN_OUT_LOW || c->calls >= CONN_CALLS_MAX / 2)
+	if (!c->paused || conn_backlog(c) > CONN_OUT_LOW || c->calls >= CONN_CALLS_MAX / 2 || c->long_calls >= CONN_LONG_MAX / 2)
 		return;
 	c->paused = false;
 	c->due_ns = c->worker->now_ns; /* we were the ones that did not read */
@@ -301,7 +301,7 @@ bool conn_may_take(struct conn *c)
 		want_resume(c);
 		return false;
 	}
-	if (conn_backlog(c) <= CONN_OUT_HIGH && c->calls < CONN_CALLS_MAX)
+	if (conn_backlog(c) <= CONN_OUT_HIGH && c->calls < CONN_CALLS_MAX && c->long_calls < CONN_LONG_MAX)
 		return true;
 	if (!c->paused) {
 		c->paused = true;
@@ -466,10 +466,16 @@ void conn_call_begin(struct conn *c)
 	conn_ref(c);
 }
 
-void conn_call_end(struct conn *c)
+void conn_call_is_long(struct conn *c)
+{
+	c->long_calls++;
+}
+
+void conn_call_end(struct conn *c, bool is_long)
 {
 	assert(c->calls > 0);
 	c->calls--;
+	c->long_calls -= is_long;
 	if (c->calls == 0 && c->state == CONN_STATE_FINISHING)
 		mark_dirty(c);
 	maybe_unpause(c);

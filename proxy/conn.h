@@ -35,6 +35,7 @@ enum {
 	CONN_OUT_LOW = 256 * 1024,        /* ... until below this */
 	CONN_WRITE = 256 * 1024,          /* written at most, each turn: to copy megabytes into the kernel takes its time */
 	CONN_CALLS_MAX = 1024,            /* requests in flight, each connection */
+	CONN_LONG_MAX = 16,               /* of them: those whose answers may be long, and are in no backlog until they are there */
 	CONN_BODY_RATE = 64,              /* bytes a millisecond that a body must reach beyond its deadline's base */
 	CONN_WRITE_STEP = 64 * 1024,      /* a reader that takes so much in time is slow, but alive */
 	CONN_SMALL_INPUT = 4096           /* leftovers up to this give the big buffer back */
@@ -83,7 +84,7 @@ struct conn {
 	size_t held;                      /* bytes of finished answers that wait for their turn */
 	uint64_t blocked_ns;              /* since when output waits for the peer; 0 = it does not */
 	size_t blocked_bytes;             /* written since */
-	unsigned calls;                   /* in flight */
+	unsigned calls, long_calls;       /* in flight; long_calls: see CONN_LONG_MAX */
 	unsigned refs;                    /* C6 */
 	bool reading, writing;            /* events added */
 	bool paused;                      /* C3 */
@@ -132,9 +133,11 @@ static inline bool conn_is_alive(const struct conn *c)
 {
 	return c->state < CONN_STATE_LINGERING;
 }
-/* A call of this connection begins, or ends. */
+/* A call of this connection begins, or ends. is_long: conn_call_is_long was called for it. */
 void conn_call_begin(struct conn *c);
-void conn_call_end(struct conn *c);
+void conn_call_end(struct conn *c, bool is_long);
+/* Its answer may be long. */
+void conn_call_is_long(struct conn *c);
 
 /* ---- for the worker ---- */
 void conn_flush(struct conn *c);

@@ -1,5 +1,6 @@
 /* dispatch.c - from operation to handler. A new operation is a line here. */
 #include "protocol/messages.h"
+#include "proxy/conn.h"
 #include "proxy/handlers.h"
 #include "proxy/worker.h"
 
@@ -42,6 +43,15 @@ static handler_fn *const handler[OP_COUNT] = {
 	[OP_DescribeScalingPolicies] = op_describe,
 };
 
+/* A page or a batch has megabytes. */
+static void note_long(struct call *c)
+{
+	if (c->conn == NULL || c->req.op == OP_GetItem || op_info[c->req.op].kind != OP_READ)
+		return;
+	c->is_long = true;
+	conn_call_is_long(c->conn);
+}
+
 void dispatch_run(struct call *c)
 {
 	handler_fn *run = c->req.op < OP_COUNT ? handler[c->req.op] : NULL;
@@ -53,6 +63,7 @@ void dispatch_run(struct call *c)
 		fault_set(&c->fault, MSG_DEADLINE);
 		call_fail(c);
 	} else {
+		note_long(c);
 		run(c);
 	}
 }

@@ -181,6 +181,23 @@ def test_clients_that_never_read(served):
     back_to(daemon, before)
 
 
+def test_a_client_that_asks_for_much_at_once_and_never_reads():
+    """What is not in the caches is read by other threads: their answers are in nobody's backlog until they are finished."""
+    with Daemon("--item-cache", "0", "--query-cache", "0") as daemon:
+        db = Database(HttpDoor(daemon), daemon)
+        table = db.create("S")
+        for n in range(BIG):
+            db.put(table, pk=f"b{n}", v="y" * 100_000)
+        base, peak, deadline = memory(daemon), 0, time.monotonic() + 3
+        with socket.create_connection(daemon.http) as s:
+            s.sendall(long_request(table) * 300)
+            while time.monotonic() < deadline:
+                peak = max(peak, memory(daemon))
+                time.sleep(0.02)
+            if not SANITIZED:
+                assert peak - base < 200 << 20
+
+
 @pytest.mark.parametrize("requests", range(700, 1200, 100))
 def test_a_client_that_is_gone_when_its_answers_are(served, requests):
     """The daemon learns at once that it may write the last of them and that there will be no more requests."""
