@@ -285,7 +285,6 @@ static enum err checkpoint(struct checkpoint *c)
 		atomic_store(&e->c.tight, false);
 		atomic_fetch_add_explicit(&e->c.count, 1, memory_order_relaxed);
 		atomic_fetch_add_explicit(&e->c.ns, monotonic_ns() - start, memory_order_relaxed);
-		atomic_store(&e->c.lsn, c->lsn);
 	}
 	state_free_dead(e);
 	if (rc == ERR_OK)

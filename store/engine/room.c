@@ -26,19 +26,22 @@ size_t room_part(const struct engine *e, enum room_part sixteenths)
 
 /* ---- pace ---- */
 
-static bool log_held_locked(struct engine *e)
+static size_t overlay_locked(const struct engine *e)
 {
-	size_t all = atomic_load(&e->frozen_bytes) + e->room.ready;
+	return atomic_load(&e->frozen_bytes) + atomic_load(&e->state->table[0]->bytes);
+}
 
-	return all > atomic_load(&e->room.allowed) && e->state->n > 1 && e->c.error == ERR_OK;
+/* Not in vain: there is something to move, and it can be moved. */
+static bool log_held_locked(const struct engine *e)
+{
+	return overlay_locked(e) > atomic_load(&e->room.allowed) && e->state->n > 1 && e->c.error == ERR_OK;
 }
 
 void room_pace(struct engine *e)
 {
-	size_t active = atomic_load_explicit(&e->w.active->bytes, memory_order_relaxed), batch = active - e->w.active_at;
+	size_t batch = atomic_load_explicit(&e->w.active->bytes, memory_order_relaxed) - e->w.active_at;
 
 	pthread_mutex_lock(&e->lock);
-	e->room.ready = active;
 	e->room.batch = batch + batch / SIXTEENTHS;
 	e->room.unanswered += e->room.batch;
 	bool held = log_held_locked(e);
@@ -80,7 +83,7 @@ static double share(const struct engine *e, size_t behind)
 
 bool room_slice_locked(struct engine *e, size_t moved, size_t *n)
 {
-	size_t behind = atomic_load(&e->frozen_bytes) + atomic_load(&e->state->table[0]->bytes) - moved;
+	size_t behind = overlay_locked(e) - moved;
 	size_t most = e->room.batch > SLICE_LEAST ? e->room.batch : SLICE_LEAST;
 	size_t answer = (size_t)((double)e->room.unanswered * share(e, behind));
 

@@ -17,7 +17,8 @@
  * R4. While nobody writes a slice is as large as can be. If hardly anything is behind, it is as small as is worth a transaction.
  * R5. A transaction that would fill the overlay waits, and is refused if waiting does not help.
  *
- * Threads: the writer for room_for, room_pace and room_batch_end; the checkpointer for the rest, engine.lock held where the name says so. */
+ * Threads: the writer for room_for, room_pace and room_batch_end_locked; the checkpointer for the rest. engine.lock is held for what
+ * ends in _locked. */
 #ifndef DYNAX_STORE_ENGINE_ROOM_H
 #define DYNAX_STORE_ENGINE_ROOM_H
 
@@ -47,8 +48,7 @@ struct room {
 	pthread_cond_t made;         /* of the writer that waits for room */
 	bool writer_waits, slice_waits;  /* slice_waits: the checkpointer, for a batch to be ready or to end */
 	atomic_size_t allowed;       /* bytes that the overlay may hold for now; stored under the lock */
-	size_t ready;                /* bytes of the active table, when a batch was last ready for the log */
-	size_t batch, unanswered;    /* bytes, and a sixteenth: what that batch brought; what all since the last slice brought */
+	size_t batch, unanswered;    /* bytes, and a sixteenth: what the last batch brought; what all since the last slice brought */
 	_Atomic uint64_t stall_ns;   /* how long the writer has waited */
 };
 
