@@ -99,6 +99,20 @@ static void child(enum failpoint p, unsigned skip, uint64_t from, int pipe_fd, e
 	_exit(0);
 }
 
+/* What it leaves is what a crash leaves: nothing was closed. */
+static void in_a_process_that_dies(void (*work)(const void *arg), const void *arg)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		work(arg);
+		kill(getpid(), SIGKILL);
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "the work failed");
+}
+
 /* Returns whether the point was reached. */
 static bool crash_once(enum failpoint p, unsigned skip, uint64_t *last, enum durability durability)
 {
@@ -216,7 +230,7 @@ Test(recovery, a_failed_flush_is_undone)
 }
 
 /* A batch that failed although all of it was written: at the end of a segment, no later one takes its place. */
-static void fail_and_go_on(void)
+static void fail_and_go_on(const void *arg)
 {
 	static uint8_t large[100000];
 	struct engine_opts o = test_opts(dir);
@@ -224,6 +238,7 @@ static void fail_and_go_on(void)
 	struct fault f = { 0 };
 	uint64_t lsn;
 
+	(void)arg;
 	test_put(e, "old", "kept");
 	expect_failure(e, FAILPOINT_LOG_SYNCED, EIO, ERR_IO, &lsn);
 	engine_begin(e);
@@ -236,14 +251,8 @@ static void fail_and_go_on(void)
 Test(recovery, a_failed_batch_stays_away_when_the_log_goes_on_elsewhere)
 {
 	struct engine_opts o = test_opts(dir);
-	int status;
-	pid_t pid = fork();
 
-	if (pid == 0) {
-		fail_and_go_on();
-		kill(getpid(), SIGKILL);
-	}
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	in_a_process_that_dies(fail_and_go_on, NULL);
 	struct engine *e = test_open(&o);
 
 	test_expect(e, "old", "kept");
@@ -308,7 +317,7 @@ Test(recovery, a_full_disk_is_told_and_left)
 }
 
 /* Nothing hurries on a disk with room, so what is replayed goes into tables as large as those of a running engine. */
-static void put_much(void)
+static void put_much(const void *arg)
 {
 	static uint8_t value[10000];
 	struct engine_opts o = { .dir = dir };
@@ -316,6 +325,7 @@ static void put_much(void)
 	struct fault f = { 0 };
 	uint64_t lsn;
 
+	(void)arg;
 	for (uint64_t i = 0; i < 150; i++) {
 		engine_begin(e);
 		engine_put(e, slice_of(&i, sizeof i), slice_of(value, sizeof value));
@@ -328,14 +338,8 @@ static void put_much(void)
 Test(recovery, replay_fills_a_table_before_it_begins_another)
 {
 	struct engine_opts o = { .dir = dir };
-	int status;
-	pid_t pid = fork();
 
-	if (pid == 0) {
-		put_much();
-		kill(getpid(), SIGKILL);
-	}
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	in_a_process_that_dies(put_much, NULL);
 	struct engine *e = test_open(&o);
 
 	pthread_mutex_lock(&e->lock);
@@ -346,29 +350,33 @@ Test(recovery, replay_fills_a_table_before_it_begins_another)
 
 /* ---- damage ---- */
 
-/* A process that dies leaves a log of `batches` batches that is in no checkpoint. */
+/* A log of so many batches, that is in no checkpoint. */
+struct left {
+	unsigned batches;
+	enum durability durability;
+};
+
+static void put_batches(const void *arg)
+{
+	const struct left *left = arg;
+	struct engine_opts o = test_opts(dir);
+
+	o.segment_bytes = 16 << 10;
+	o.durability = left->durability;
+	struct engine *e = test_open(&o);
+
+	for (unsigned i = 1; i <= left->batches; i++) {
+		char key[16], value[24];
+
+		snprintf(key, sizeof key, "key%u", i);
+		snprintf(value, sizeof value, "value %u", i);
+		test_put(e, key, value);
+	}
+}
+
 static void leave_log(unsigned batches, enum durability durability)
 {
-	pid_t pid = fork();
-	int status;
-
-	if (pid == 0) {
-		struct engine_opts o = test_opts(dir);
-
-		o.segment_bytes = 16 << 10;
-		o.durability = durability;
-		struct engine *e = test_open(&o);
-
-		for (unsigned i = 1; i <= batches; i++) {
-			char key[16], value[24];
-
-			snprintf(key, sizeof key, "key%u", i);
-			snprintf(value, sizeof value, "value %u", i);
-			test_put(e, key, value);
-		}
-		kill(getpid(), SIGKILL);
-	}
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	in_a_process_that_dies(put_batches, &(struct left){ batches, durability });
 }
 
 static size_t used_bytes(const char *path)

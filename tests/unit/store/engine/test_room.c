@@ -1,8 +1,12 @@
-/* test_room - how large slices are and when the log is held (room.h), by numbers; then a writer that never stops. */
+/* test_room - how large slices are and when the log is held (room.h), by numbers; then what holds when nothing can be
+ * moved at all. */
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <unistd.h>
 
 #include "protocol/monotonic.h"
 #include "store/engine/engine_int.h"
+#include "store/engine/failpoint.h"
 #include "tests/unit/store/engine/engine_fixture.h"
 
 TestSuite(room, .timeout = 60);
@@ -164,4 +168,46 @@ Test(room, the_log_is_not_held_in_vain)
 	batch(&r, UNIT);
 	cr_assert_not(r.e.turn.log_held);
 	rig_end(&r);
+}
+
+/* R5: so the overlay stays within its bound. */
+Test(room, a_transaction_for_which_no_room_can_be_made_is_refused)
+{
+	static uint8_t value[8192];
+	char dir[TEST_DIR];
+	struct fault f = { 0 };
+	enum err rc = ERR_OK;
+	uint64_t lsn;
+
+	test_dir_make(dir);
+	struct engine_opts o = test_opts(dir);
+	struct engine *e = test_open(&o);
+
+	failpoint_arm(FAILPOINT_CHECKPOINT_COMMIT, &(struct failpoint_plan){ .error = EIO });
+	for (uint64_t i = 0; i < 1000 && rc == ERR_OK; i++) {
+		struct engine_stats s;
+
+		engine_begin(e);
+		engine_put(e, slice_of(&i, sizeof i), slice_of(value, sizeof value));
+		rc = engine_commit(e, &lsn, &f);
+		if (rc == ERR_OK)
+			cr_assert_eq(engine_flush(e, &f), ERR_OK);
+		engine_publish(e);
+		engine_stats(e, &s);
+		cr_assert_leq(s.overlay_bytes, o.overlay_bytes);
+	}
+	cr_assert_eq(rc, ERR_IO);
+	failpoint_disarm(FAILPOINT_CHECKPOINT_COMMIT);
+	for (unsigned i = 0; i < 400 && rc == ERR_IO; i++) {
+		usleep(5000);
+		engine_begin(e);
+		engine_put(e, SLICE_LIT("room"), SLICE_LIT("again"));
+		rc = engine_commit(e, &lsn, &f);
+		if (rc == ERR_OK)
+			cr_assert_eq(engine_flush(e, &f), ERR_OK);
+		engine_publish(e);
+	}
+	cr_assert_eq(rc, ERR_OK);
+	engine_close(&e);
+	test_dir_remove(dir);
 }

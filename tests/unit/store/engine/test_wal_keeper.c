@@ -48,6 +48,36 @@ static bool has_spare(struct engine *e)
 	return has;
 }
 
+static bool gets_spare(struct engine *e)
+{
+	for (unsigned i = 0; i < 400 && !has_spare(e); i++)
+		usleep(5000);
+	return has_spare(e);
+}
+
+/* Twice: once the log has gone on in another segment it is no short-lived one, and has always one ahead. */
+Test(wal_keeper, a_log_that_has_gone_on_has_its_next_segment_at_once, .timeout = 60)
+{
+	char dir[TEST_DIR], kilobyte[1025];
+
+	memset(kilobyte, 'x', 1024);
+	kilobyte[1024] = 0;
+	test_dir_make(dir);
+	struct engine_opts o = test_opts(dir);
+	struct engine *e = test_open(&o);
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct segment *was = e->wal->active;
+
+		while (e->wal->active == was)
+			test_put(e, "a", kilobyte);
+		cr_assert_lt(e->wal->active->tail, o.segment_bytes / 4);
+		cr_assert(gets_spare(e));
+	}
+	engine_close(&e);
+	test_dir_remove(dir);
+}
+
 Test(wal_keeper, a_log_that_goes_on_past_a_quarter_asks_for_its_next_segment_at_once, .timeout = 60)
 {
 	char dir[TEST_DIR], kilobyte[1025];
@@ -67,9 +97,7 @@ Test(wal_keeper, a_log_that_goes_on_past_a_quarter_asks_for_its_next_segment_at_
 	cr_assert(!has_spare(e));
 	cr_assert_eq(e->wal->oldest, e->wal->active, "it goes on in the segment that it had");
 	test_put(e, "a", "2");
-	for (unsigned i = 0; i < 400 && !has_spare(e); i++)
-		usleep(5000);
-	cr_assert(has_spare(e));
+	cr_assert(gets_spare(e));
 	engine_close(&e);
 	test_dir_remove(dir);
 }
