@@ -39,21 +39,37 @@ void arena_init(struct arena *a, size_t block_bytes)
 	*a = (struct arena){ .block_bytes = block_bytes != 0 ? block_bytes : ARENA_FIRST };
 }
 
+static size_t pop_block(struct arena *a)
+{
+	struct arena_block *b = a->head;
+	size_t size = b->size;
+
+	a->head = b->next;
+	free(b);
+	return size;
+}
+
 /* Free the blocks in front of `stop`. */
 static void pop_blocks(struct arena *a, const struct arena_block *stop)
 {
-	while (a->head != stop) {
-		struct arena_block *b = a->head;
-
-		a->head = b->next;
-		free(b);
-	}
+	while (a->head != stop)
+		(void)pop_block(a);
 }
 
 void arena_release(struct arena *a)
 {
 	pop_blocks(a, NULL);
 	a->used = 0;
+}
+
+size_t arena_release_some(struct arena *a, size_t bytes)
+{
+	size_t freed = 0;
+
+	while (a->head != NULL && freed < bytes)
+		freed += pop_block(a);
+	a->used = a->head != NULL ? a->head->size : 0;   /* what it had left is left */
+	return freed;
 }
 
 static bool push_block(struct arena *a, size_t size)

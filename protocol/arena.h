@@ -31,6 +31,9 @@ struct arena_mark {
 void arena_init(struct arena *a, size_t block_bytes);
 /* Free everything; the arena may be used again. */
 void arena_release(struct arena *a);
+/* Free the newest allocations, in blocks, at least `bytes` of them if there are as many; 0 if there were none. Of many megabytes
+ * freeing all at once takes tens of milliseconds. */
+size_t arena_release_some(struct arena *a, size_t bytes);
 /* Forget all allocations, keeping at most one block for the next use. */
 void arena_reset(struct arena *a);
 

@@ -1,20 +1,23 @@
 /* checkpoint - the thread that moves frozen memtables into LMDB.
  *
- *    frozen tables --merged, newest version of each key--> [txn][txn][txn + checkpoint LSN] --sync--> tables leave
- *                            in key order                   a slice each                              log is trimmed
+ *    frozen tables --sweep, in key order--> [txn][txn][txn + checkpoint LSN] --sync--> the oldest table leaves
+ *    new ones join                           a slice each                              log is trimmed
  *
- * C1. The oldest frozen tables are moved together, three eighths of the overlay or so: what is in several is written once.
- * C2. Only the last transaction advances the LSN. A crash before it replays the log over what the earlier ones
- *     wrote, which gives the same; and views do not mind (E3).
- * C3. The log is on disk as far as the tables go before the first transaction.
+ * C1. All frozen tables are moved together, round and round through the keys (sweep.h): what is in several is written once, and
+ *     what is near together goes at once.
+ * C2. The LSN advances with the transaction by which the oldest table has been moved. A crash before it replays the log over what
+ *     has been written of that and of newer ones, which gives the same; and views do not mind (E3).
+ * C3. The log is on disk as far as a table goes before anything of it is moved.
  * C4. Failing is no end: it is tried again, the writer is told why as soon as it would have to wait. If map or disk are full,
  *     deletions go first and transactions are small, so that what they free is used.
  *
- * C5. It begins when a quarter of the overlay is frozen, when nothing has been written for a while, when room is wanted, or when
- *     something was frozen before it was large: a short burst has the disk to itself.
+ * C5. Tables join when a quarter of the overlay is frozen and not moved, when nothing has been written for a while, when room is
+ *     wanted, or when something was frozen before it was large: a short burst has the disk to itself, and a round is worth its
+ *     while.
  * C6. How much a transaction moves, and when it is time for it, is said by room.h: the log's next sync waits for it (turn.h).
  *
- * Dropped prefixes are recorded with the checkpoint that reaches them, then deleted slice by slice between checkpoints.
+ * Dropped prefixes are recorded with the table that has them, then deleted slice by slice while nothing else is to be moved, or
+ * whenever a table has left.
  *
  * Threads: one of its own; it shares the engine through engine.lock. */
 #include "store/engine/engine_int.h"
@@ -25,6 +28,7 @@
 #include "store/engine/file.h"
 #include "store/engine/index_meta.h"
 #include "store/engine/keyspace.h"
+#include "store/engine/sweep.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -39,57 +43,21 @@ enum {
 };
 static const uint64_t IDLE_NS = 3ull * 1000000000u;
 
-struct checkpoint {
+struct mover {
 	struct engine *e;
-	unsigned n;                            /* tables, newest first */
-	struct memtable *table[STATE_TABLES_MAX];
-	const struct memnode *at[STATE_TABLES_MAX];
-	size_t bytes, keys, passed;            /* in all tables; keys by this pass */
-	uint64_t lsn;                          /* reached when it is done */
-	size_t change_bytes;                   /* what a change costs beside its key and value */
-	bool tight, deletions_only;            /* tight: of map or disk is little left */
+	struct sweep sweep;
+	bool unsynced;         /* a table has joined that the log may not be on disk for */
+	bool deletions_due;    /* of map or disk is little left, and not all deletions have been moved */
+	size_t slice;          /* bytes of the overlay that the last transaction was to move */
+	uint64_t since_ns;     /* a table left last, or the first one joined */
 };
-
-/* ---- the merge ---- */
-
-static void rewind_tables(struct checkpoint *c)
-{
-	for (unsigned i = 0; i < c->n; i++)
-		c->at[i] = memtable_first(c->table[i]);
-	c->passed = 0;
-}
-
-/* The next key and its newest version; *key absent at the end. */
-static const struct memversion *next_change(struct checkpoint *c, struct slice *key)
-{
-	for (;;) {
-		const struct memversion *v = NULL;
-
-		*key = SLICE_NONE;
-		for (unsigned i = 0; i < c->n; i++)
-			if (c->at[i] != NULL && (!slice_present(*key) || slice_cmp(memnode_key(c->at[i]), *key) < 0))
-				*key = memnode_key(c->at[i]);
-		if (!slice_present(*key))
-			return NULL;
-		for (unsigned i = 0; i < c->n; i++) {
-			if (c->at[i] == NULL || !slice_eq(memnode_key(c->at[i]), *key))
-				continue;
-			if (v == NULL)
-				v = memnode_at(c->at[i], UINT64_MAX);
-			c->at[i] = memnode_next(c->at[i]);
-			c->passed++;
-		}
-		if (v != NULL && (v->deleted || !c->deletions_only))
-			return v;
-	}
-}
 
 /* ---- transactions ---- */
 
-/* How much of the tables' bytes this pass has moved. */
-static size_t moved(const struct checkpoint *c)
+/* Of map or disk is little left. */
+static bool tight(const struct mover *m)
 {
-	return (size_t)((double)c->bytes * (double)c->passed / (double)(c->keys + 1));
+	return atomic_load(&m->e->c.full) != ERR_OK;
 }
 
 static enum err move_change(struct lmdb_txn *t, struct slice key, const struct memversion *v, struct fault *f)
@@ -101,33 +69,46 @@ static enum err move_change(struct lmdb_txn *t, struct slice key, const struct m
 	return v->deleted ? keyspace_del(t, key, f) : keyspace_put(t, key, slice_of(v->bytes, v->n), f);
 }
 
-/* Until `most` bytes of the overlay have been moved, or as much as a transaction should hold; *end when there are no more. */
-static enum err move_slice(struct checkpoint *c, struct lmdb_txn *t, size_t most, bool *end, struct fault *f)
+/* Until `most` bytes of the overlay have been passed, or as much has been moved as a transaction should hold; *end when there are
+ * no more. */
+static enum err move_slice(struct mover *m, struct lmdb_txn *t, size_t most, bool deletions_only, bool *end, struct fault *f)
 {
-	size_t until = moved(c) + most, bytes = 0, bytes_most = c->tight ? SLICE_BYTES_TIGHT : SLICE_BYTES;
+	size_t until = sweep_moved(&m->sweep) + most, bytes = 0;
+	size_t bytes_most = tight(m) ? SLICE_BYTES_TIGHT : SLICE_BYTES, change_bytes = tight(m) ? CHANGE_BYTES_TIGHT : 0;
 	enum err rc = ERR_OK;
 
 	*end = false;
-	while (rc == ERR_OK && moved(c) < until && bytes < bytes_most && !*end) {
+	while (rc == ERR_OK && sweep_moved(&m->sweep) < until && bytes < bytes_most && !*end) {
 		struct slice key;
-		const struct memversion *v = next_change(c, &key);
+		const struct memversion *v = sweep_next(&m->sweep, &key);
 
 		*end = v == NULL;
-		if (v == NULL)
+		if (v == NULL || (deletions_only && !v->deleted))
 			continue;
 		rc = move_change(t, key, v, f);
-		bytes += key.n + v->n + c->change_bytes;
+		bytes += key.n + v->n + change_bytes;
 	}
 	return rc;
 }
 
-static enum err record_end(struct checkpoint *c, struct lmdb_txn *t, struct fault *f)
+/* The oldest tables of the sweep, as many as have been moved, will leave: the LSN that LMDB then has. */
+static uint64_t reached(const struct sweep *s)
 {
-	enum err rc = index_meta_set_checkpoint(t, c->lsn, f);
+	return s->in[s->n - sweep_done(s)].table->last_lsn;
+}
+
+/* C2 */
+static enum err record_end(const struct sweep *s, struct lmdb_txn *t, struct fault *f)
+{
+	unsigned done = sweep_done(s);
 	uint32_t number = 0;
 
-	for (unsigned i = 0; i < c->n; i++)
-		for (const struct memdrop *d = c->table[i]->drops; d != NULL && rc == ERR_OK; d = d->older)
+	if (done == 0)
+		return ERR_OK;
+	enum err rc = index_meta_set_checkpoint(t, reached(s), f);
+
+	for (unsigned i = s->n - done; i < s->n; i++)
+		for (const struct memdrop *d = s->in[i].table->drops; d != NULL && rc == ERR_OK; d = d->older)
 			rc = index_meta_add_drop(t, d->lsn, number++, d->prefix, f);
 	return rc;
 }
@@ -148,99 +129,93 @@ static enum err end_in_turn(struct engine *e, struct lmdb_txn **t, enum err rc, 
 	return rc;
 }
 
-/* C6: bytes of the overlay that the next transaction is to move. Waits until it is time for it. */
-static size_t next_slice(const struct checkpoint *c)
+static enum err one_transaction(struct mover *m, size_t most, bool deletions_only, bool *end, struct fault *f)
 {
-	struct engine *e = c->e;
-	size_t n = SLICE_BYTES;
+	struct lmdb_txn *t;
+	enum err rc = lmdb_write_begin(m->e->index, &t, f);
 
-	if (c->tight)
-		return n;
+	if (rc != ERR_OK)
+		return rc;
+	rc = move_slice(m, t, most, deletions_only, end, f);
+	if (rc == ERR_OK && !deletions_only)
+		rc = record_end(&m->sweep, t, f);
+	int error = rc == ERR_OK ? failpoint(FAILPOINT_CHECKPOINT_COMMIT) : 0;
+
+	if (error != 0)
+		rc = file_error(error, "index", f);
+	rc = end_in_turn(m->e, &t, rc, f);
+	(void)failpoint(FAILPOINT_CHECKPOINT_COMMITTED);
+	return rc;
+}
+
+/* ---- slices ---- */
+
+/* C6: bytes of the overlay that the next transaction is to move. Waits until it is time for it. */
+static size_t next_slice(const struct mover *m)
+{
+	struct engine *e = m->e;
+	size_t n = SLICE_BYTES, moved = sweep_moved(&m->sweep);
+
 	pthread_mutex_lock(&e->lock);
+	room_made_locked(e, moved, sweep_left(&m->sweep));
 	e->room.slice_waits = true;
-	while (!room_slice_locked(e, moved(c), &n) && !e->c.stop && !atomic_load(&e->c.tight))
+	while (!tight(m) && !room_slice_locked(e, moved, &n) && !e->c.stop && !atomic_load(&e->c.tight))
 		wait_locked(e, ROOM_REST_MS);
 	e->room.slice_waits = false;
 	pthread_mutex_unlock(&e->lock);
 	return n;
 }
 
-static enum err one_transaction(struct checkpoint *c, bool *end, struct fault *f)
+/* C4: of all tables, before anything else. They are moved once more when their turn comes, which does no harm. */
+static enum err move_deletions(struct mover *m, struct fault *f)
 {
-	size_t most = next_slice(c);
-	struct lmdb_txn *t;
-	enum err rc = lmdb_write_begin(c->e->index, &t, f);
-
-	if (rc != ERR_OK)
-		return rc;
-	rc = move_slice(c, t, most, end, f);
-	if (rc == ERR_OK && *end && !c->deletions_only)
-		rc = record_end(c, t, f);
-	int error = rc == ERR_OK ? failpoint(FAILPOINT_CHECKPOINT_COMMIT) : 0;
-
-	if (error != 0)
-		rc = file_error(error, "index", f);
-	rc = end_in_turn(c->e, &t, rc, f);
-	(void)failpoint(FAILPOINT_CHECKPOINT_COMMITTED);
-	return rc;
-}
-
-static void make_room(struct checkpoint *c)
-{
-	struct engine *e = c->e;
-
-	if (c->deletions_only)
-		return;
-	pthread_mutex_lock(&e->lock);
-	room_made_locked(e, moved(c));
-	pthread_mutex_unlock(&e->lock);
-}
-
-static enum err pass(struct checkpoint *c, bool deletions_only, struct fault *f)
-{
-	bool end = false;
+	struct mover all = *m;
 	enum err rc = ERR_OK;
 
-	c->deletions_only = deletions_only;
-	rewind_tables(c);
-	while (rc == ERR_OK && !end) {
-		make_room(c);
-		rc = one_transaction(c, &end, f);
-	}
+	sweep_rewind(&all.sweep);
+	for (bool end = false; rc == ERR_OK && !end;)
+		rc = one_transaction(&all, SLICE_BYTES, true, &end, f);
+	m->deletions_due = rc != ERR_OK;
 	return rc;
 }
 
-static enum err move_tables(struct checkpoint *c, struct fault *f)
+static enum err move_one_slice(struct mover *m, struct fault *f)
 {
-	enum err rc = wal_sync(c->e->wal, f);
+	struct sweep before = m->sweep;
+	bool end;
 
-	c->tight = atomic_load(&c->e->c.full) != ERR_OK;
-	c->change_bytes = c->tight ? CHANGE_BYTES_TIGHT : 0;
-	(void)failpoint(FAILPOINT_CHECKPOINT_BEGIN);
-	if (rc == ERR_OK && c->tight)
-		rc = pass(c, true, f);
-	if (rc == ERR_OK)
-		rc = pass(c, false, f);
-	if (rc == ERR_OK)
-		rc = lmdb_sync(c->e->index, f);
-	(void)failpoint(FAILPOINT_CHECKPOINT_END);
+	m->slice = next_slice(m);
+	enum err rc = one_transaction(m, m->slice, false, &end, f);
+
+	if (rc != ERR_OK)
+		m->sweep = before;
+	else if (sweep_done(&m->sweep) > 0)
+		rc = lmdb_sync(m->e->index, f);
 	return rc;
 }
 
-/* ---- one checkpoint ---- */
-
-static void collect_locked(struct checkpoint *c)
+static enum err sync_log(struct mover *m, struct fault *f)
 {
-	const struct state *s = c->e->state;
-	unsigned from = s->n;
+	enum err rc = m->unsynced ? wal_sync(m->e->wal, f) : ERR_OK;
 
-	while (from > 1 && c->bytes < room_part(c->e, ROOM_MOVED_LEAST)) {
-		c->bytes += atomic_load_explicit(&s->table[--from]->bytes, memory_order_relaxed);
-		c->keys += s->table[from]->keys;
-	}
-	c->n = s->n - from;
-	memcpy(c->table, s->table + from, c->n * sizeof *c->table);
-	c->lsn = c->n > 0 ? c->table[0]->last_lsn : 0;
+	m->unsynced = rc != ERR_OK;
+	return rc;
+}
+
+/* ---- tables come and go ---- */
+
+static void join_locked(struct mover *m)
+{
+	const struct state *s = m->e->state;
+	unsigned n = s->n - 1 - m->sweep.n;
+
+	if (n == 0)
+		return;
+	if (m->sweep.n == 0)
+		m->since_ns = monotonic_ns();
+	sweep_join(&m->sweep, s->table + 1, n);
+	m->unsynced = true;
+	m->deletions_due = tight(m);
 }
 
 static void note_usage(struct engine *e)
@@ -257,38 +232,68 @@ static void note_usage(struct engine *e)
 	pthread_mutex_unlock(&e->lock);
 }
 
-static void finish(struct checkpoint *c, enum err rc)
+static void set_error_locked(struct mover *m, enum err rc)
 {
-	struct engine *e = c->e;
+	struct checkpointer *c = &m->e->c;
 
-	pthread_mutex_lock(&e->lock);
-	for (unsigned i = 0; i < c->n && rc == ERR_OK; i++)
-		e->c.drops = e->c.drops || c->table[i]->drops != NULL;
-	if (rc == ERR_OK && !state_shrink_locked(e, c->n))
-		rc = ERR_NO_MEMORY;
-	e->c.error = rc;
-	atomic_store(&e->c.full, rc == ERR_MAP_FULL || rc == ERR_DISK_FULL ? (int)rc : ERR_OK);
-	room_made_locked(e, 0);
-	pthread_mutex_unlock(&e->lock);
+	c->error = rc;
+	atomic_store(&c->full, rc == ERR_MAP_FULL || rc == ERR_DISK_FULL ? (int)rc : ERR_OK);
+	m->deletions_due = tight(m);
+	room_made_locked(m->e, sweep_moved(&m->sweep), sweep_left(&m->sweep));
 }
 
-static enum err checkpoint(struct checkpoint *c)
+static void failed(struct mover *m, enum err rc)
 {
-	struct engine *e = c->e;
-	uint64_t start = monotonic_ns();
-	enum err rc = move_tables(c, NULL);
+	note_usage(m->e);
+	pthread_mutex_lock(&m->e->lock);
+	set_error_locked(m, rc);
+	pthread_mutex_unlock(&m->e->lock);
+}
+
+/* Those that are done with leave. */
+static enum err leave(struct mover *m)
+{
+	struct engine *e = m->e;
+	unsigned n = sweep_done(&m->sweep);
+	uint64_t lsn = reached(&m->sweep), now = monotonic_ns();
 
 	note_usage(e);
-	finish(c, rc);
-	if (rc == ERR_OK) {
-		wal_checkpointed(e->wal, c->lsn);
-		atomic_store(&e->c.tight, false);
-		atomic_fetch_add_explicit(&e->c.count, 1, memory_order_relaxed);
-		atomic_fetch_add_explicit(&e->c.ns, monotonic_ns() - start, memory_order_relaxed);
+	pthread_mutex_lock(&e->lock);
+	if (!state_shrink_locked(e, n)) {
+		pthread_mutex_unlock(&e->lock);
+		return ERR_NO_MEMORY;
 	}
-	state_free_dead(e);
+	for (unsigned i = m->sweep.n - n; i < m->sweep.n; i++)
+		e->c.drops = e->c.drops || m->sweep.in[i].table->drops != NULL;
+	sweep_leave(&m->sweep, n);
+	if (e->state->n == 1)
+		atomic_store(&e->c.tight, false);
+	set_error_locked(m, ERR_OK);
+	pthread_mutex_unlock(&e->lock);
+	wal_checkpointed(e->wal, lsn);
+	atomic_fetch_add_explicit(&e->c.count, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&e->c.ns, now - m->since_ns, memory_order_relaxed);
+	m->since_ns = now;
+	atomic_store(&e->c.lsn, lsn);   /* last: who sees it finds the room made */
+	return ERR_OK;
+}
+
+/* One slice of what has joined. */
+static enum err move(struct mover *m)
+{
+	enum err rc = sync_log(m, NULL);
+
+	(void)failpoint(FAILPOINT_CHECKPOINT_BEGIN);
+	if (rc == ERR_OK && m->deletions_due)
+		rc = move_deletions(m, NULL);
 	if (rc == ERR_OK)
-		atomic_store(&e->c.lsn, c->lsn);   /* last: who sees it finds the room made */
+		rc = move_one_slice(m, NULL);
+	if (rc == ERR_OK && sweep_done(&m->sweep) > 0) {
+		(void)failpoint(FAILPOINT_CHECKPOINT_END);
+		rc = leave(m);
+	}
+	if (rc != ERR_OK)
+		failed(m, rc);
 	return rc;
 }
 
@@ -381,43 +386,48 @@ static void freeze_if_idle_locked(struct engine *e)
 }
 
 /* C5 */
-static bool due_locked(struct engine *e)
+static bool due_locked(const struct mover *m)
 {
-	return e->state->n > 1 && (atomic_load(&e->frozen_bytes) >= room_part(e, ROOM_BEGIN) || e->c.stop || e->c.error != ERR_OK ||
-		room_wanted_locked(e) || atomic_load(&e->c.tight) || monotonic_ns() - e->published_ns > IDLE_NS);
+	struct engine *e = m->e;
+
+	return e->state->n > 1 && (atomic_load(&e->frozen_bytes) >= room_part(e, ROOM_BEGIN) + sweep_moved(&m->sweep) || e->c.stop ||
+		e->c.error != ERR_OK || room_wanted_locked(e) || atomic_load(&e->c.tight) || monotonic_ns() - e->published_ns > IDLE_NS);
 }
 
-/* Do what there is to do, the lock held in between; false if it is time to end. */
-static bool work_locked(struct engine *e)
+/* Do one slice of what there is to do, the lock held in between; false if it is time to end. */
+static bool work_locked(struct mover *m)
 {
-	struct checkpoint c = { .e = e };
+	struct engine *e = m->e;
 	bool more = false;
 	enum err rc = ERR_OK;
 
-	freeze_if_idle_locked(e);
-	if (due_locked(e))
-		collect_locked(&c);
-	bool drops = e->c.drops && !e->c.stop, dead = e->dead != NULL;
+	if (m->sweep.n == 0)
+		freeze_if_idle_locked(e);
+	if (due_locked(m))
+		join_locked(m);
+	unsigned had = m->sweep.n;
+	bool drops = e->c.drops && !e->c.stop;
 
 	pthread_mutex_unlock(&e->lock);
-	if (c.n > 0)
-		rc = checkpoint(&c);
-	else if (drops)
+	if (had > 0)
+		rc = move(m);
+	drops = drops && rc == ERR_OK && (m->sweep.n < had || had == 0);
+	if (drops)
 		rc = drop_slice(e, &more);
-	if ((drops && !more) || (c.n == 0 && atomic_load(&e->c.tight)))
+	if ((drops && !more) || (had == 0 && atomic_load(&e->c.tight)))
 		note_usage(e);   /* what was dropped is room; and so is what an old view has let go */
-	if (dead)
-		state_free_dead(e);
+	bool frees = state_free_some(e, m->slice);
+
 	pthread_mutex_lock(&e->lock);
-	if (c.n == 0 && drops && rc == ERR_OK)
-		e->c.drops = more;
-	bool idle = c.n == 0 && !drops;
+	if (drops && rc == ERR_OK && !more && had == 0)
+		e->c.drops = false;
+	bool idle = had == 0 && !drops && !frees;
 
 	if (e->c.stop)
 		return !idle && rc == ERR_OK;
 	if (rc != ERR_OK)
 		wait_locked(e, RETRY_MS);
-	else if (idle && !due_locked(e))
+	else if (idle && !due_locked(m))
 		wait_locked(e, POLL_MS);
 	return true;
 }
@@ -425,9 +435,10 @@ static bool work_locked(struct engine *e)
 static void *run(void *arg)
 {
 	struct engine *e = arg;
+	struct mover m = { .e = e, .slice = SLICE_BYTES };
 
 	pthread_mutex_lock(&e->lock);
-	while (work_locked(e))
+	while (work_locked(&m))
 		continue;
 	pthread_mutex_unlock(&e->lock);
 	return NULL;

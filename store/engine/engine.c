@@ -221,7 +221,8 @@ void engine_close(struct engine **ep)
 	lmdb_close(&e->index);
 	if (e->state != NULL)
 		state_unref_locked(e, e->state);
-	state_free_dead(e);
+	while (state_free_some(e, SIZE_MAX))
+		continue;
 	buf_release(&e->w.batch);
 	free(e->w.undo);
 	if (e->lock_fd >= 0)

@@ -9,7 +9,7 @@
  * E3. LMDB holds nothing above the last LSN of the tables frozen before its current transaction began: never more than
  *     what is published. The tables of engine.state hold everything that LMDB's newest snapshot lacks.
  *     So a view that takes snapshot, state and LSN under the lock sees one consistent moment: where LMDB is ahead of
- *     its recorded LSN, in the midst of a checkpoint, the frozen tables of the state have the same or newer.
+ *     its recorded LSN, in the midst of a round, the frozen tables of the state have the same or newer.
  *
  * Lock order: engine.lock comes last; no other lock of ours is taken under it. */
 #ifndef DYNAX_STORE_ENGINE_ENGINE_INT_H
@@ -21,13 +21,14 @@
 #include "store/engine/log_format.h"
 #include "store/engine/memtable.h"
 #include "store/engine/room.h"
+#include "store/engine/sweep.h"
 #include "store/engine/wal.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 enum { OVERLAY_PARTS = 8 };   /* a table is frozen when it has its part of the overlay */
-enum { STATE_TABLES_MAX = 16, ENGINE_KEY_MAX = 65535, ENGINE_VALUE_MAX = 16 << 20 };
+enum { STATE_TABLES_MAX = SWEEP_TABLES_MAX, ENGINE_KEY_MAX = 65535, ENGINE_VALUE_MAX = 16 << 20 };
 
 struct state {
 	unsigned refs;               /* engine.state, views; under engine.lock */
@@ -95,6 +96,7 @@ struct engine {
 	struct state *state;         /* under lock */
 	struct view *view_pool;      /* under lock */
 	struct memtable *dead;       /* tables that nobody lists any more; under lock */
+	struct memtable *freeing;    /* one that was dead; the checkpointer's */
 	bool batch_open;             /* the active table has transactions of an unpublished batch; under lock */
 	uint64_t published_ns;       /* when; under lock */
 	_Atomic uint64_t published;  /* stored under lock */
@@ -113,8 +115,8 @@ void state_install_locked(struct engine *e, struct state *s);
 bool state_freeze_locked(struct engine *e);
 /* Take out the tables that a checkpoint has moved: the `n` oldest. */
 bool state_shrink_locked(struct engine *e, unsigned n);
-/* Free the tables that nobody lists any more. */
-void state_free_dead(struct engine *e);
+/* Free some `bytes` of the tables that nobody lists any more; false if there are none. The checkpointer, or when it has ended. */
+bool state_free_some(struct engine *e, size_t bytes);
 
 /* ---- writer.c ---- */
 

@@ -92,6 +92,12 @@ void memtable_free(struct memtable **t)
 	*t = NULL;
 }
 
+void memtable_free_some(struct memtable **t, size_t bytes)
+{
+	if (arena_release_some(&(*t)->arena, bytes) == 0)
+		memtable_free(t);
+}
+
 /* ---- buckets ---- */
 
 uint64_t memtable_hash(struct slice key)

@@ -69,6 +69,8 @@ struct memtable {
 /* An empty table that is meant to hold about `bytes_hint` bytes. NULL if out of memory. */
 struct memtable *memtable_new(size_t bytes_hint);
 void memtable_free(struct memtable **t);
+/* Free some `bytes` of a large table, and all of it in the end: then *t is nulled. */
+void memtable_free_some(struct memtable **t, size_t bytes);
 bool memtable_empty(const struct memtable *t);
 
 /* ---- writer ---- */

@@ -64,9 +64,11 @@ bool room_wanted_locked(struct engine *e)
 	return e->room.writer_waits || log_held_locked(e);
 }
 
-void room_made_locked(struct engine *e, size_t moved)
+void room_made_locked(struct engine *e, size_t moved, double left)
 {
-	atomic_store(&e->room.allowed, room_part(e, ROOM_BEHIND_MOST) + moved);
+	size_t by_behind = room_part(e, ROOM_BEHIND_MOST) + moved, by_room = (size_t)((double)room_part(e, ROOM_MOST) / (1 + left));
+
+	atomic_store(&e->room.allowed, by_behind < by_room ? by_behind : by_room);   /* R1, R5 */
 	if (!log_held_locked(e))
 		turn_hold_log(&e->turn, false);
 	pthread_cond_broadcast(&e->room.made);
@@ -75,7 +77,7 @@ void room_made_locked(struct engine *e, size_t moved)
 /* R2: 0 to 1 of what was written. */
 static double share(const struct engine *e, size_t behind)
 {
-	double from = (double)room_part(e, ROOM_BEGIN), to = (double)room_part(e, ROOM_BEHIND_WANTED);
+	double from = (double)room_part(e, ROOM_BEGIN), to = (double)room_part(e, ROOM_BEHIND_MOST);
 	double x = ((double)behind - from) / (to - from), square = x * x;
 
 	return x < 0 ? 0 : x < 1 ? square * square : 1;
@@ -125,9 +127,15 @@ static enum err told_why(enum err error, struct fault *f)
 				      : fault_set(f, MSG_ENGINE_IO, "index", "the checkpoint fails");
 }
 
-/* Until the overlay, with n bytes in its active table, is at most `more` beyond what is allowed. The checkpointer's error, if it
- * has one. */
-static enum err wait_for_room(struct engine *e, size_t n, size_t more)
+static size_t most(const struct engine *e, bool deletions)
+{
+	if (deletions)
+		return room_part(e, ROOM_DELETIONS);
+	return atomic_load_explicit(&e->room.allowed, memory_order_relaxed) + room_part(e, ROOM_BATCH);
+}
+
+/* Until the overlay, with n bytes in its active table, is no more than it may be. The checkpointer's error, if it has one. */
+static enum err wait_for_room(struct engine *e, size_t n, bool deletions)
 {
 	uint64_t start = monotonic_ns();
 	enum err rc = ERR_OK;
@@ -135,7 +143,7 @@ static enum err wait_for_room(struct engine *e, size_t n, size_t more)
 	pthread_mutex_lock(&e->lock);
 	e->room.writer_waits = true;
 	pthread_cond_signal(&e->c.wake);
-	while (rc == ERR_OK && e->state->n > 1 && atomic_load(&e->frozen_bytes) + n > atomic_load(&e->room.allowed) + more) {
+	while (rc == ERR_OK && e->state->n > 1 && atomic_load(&e->frozen_bytes) + n > most(e, deletions)) {
 		rc = e->c.error;
 		if (rc == ERR_OK)
 			pthread_cond_wait(&e->room.made, &e->lock);
@@ -181,11 +189,10 @@ enum err room_for(struct engine *e, size_t n, bool puts, struct fault *f)
 		return told_why(full, f);
 	}
 	bool beyond = !puts && atomic_load_explicit(&e->c.full, memory_order_relaxed) != ERR_OK;
-	size_t more = room_part(e, beyond ? ROOM_DELETIONS : ROOM_BATCH);
 
-	if (all <= atomic_load_explicit(&e->room.allowed, memory_order_relaxed) + more)
+	if (all <= most(e, beyond))
 		return ERR_OK;
-	enum err rc = wait_for_room(e, active, more);
+	enum err rc = wait_for_room(e, active, beyond);
 
 	return rc == ERR_OK ? rc : told_why(rc, f);
 }

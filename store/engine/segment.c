@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILL_STEP = 2 << 20 };
+enum { FILL_STEP = 1 << 18 };
 
 void segment_name(char out[SEGMENT_NAME], uint64_t seq)
 {

@@ -15,7 +15,7 @@ struct state *state_new(struct memtable *const *tables, unsigned n)
 	return s;
 }
 
-/* A table that is listed no more may be large: it is freed by a thread that nobody waits for. */
+/* A table that is listed no more may be large: it is freed bit by bit, by the checkpointer. */
 static void table_unref_locked(struct engine *e, struct memtable *t)
 {
 	if (--t->refs == 0) {
@@ -87,17 +87,17 @@ bool state_shrink_locked(struct engine *e, unsigned n)
 	return true;
 }
 
-void state_free_dead(struct engine *e)
+bool state_free_some(struct engine *e, size_t bytes)
 {
-	pthread_mutex_lock(&e->lock);
-	struct memtable *dead = e->dead;
-
-	e->dead = NULL;
-	pthread_mutex_unlock(&e->lock);
-	while (dead != NULL) {
-		struct memtable *t = dead;
-
-		dead = t->next_dead;
-		memtable_free(&t);
+	if (e->freeing == NULL) {
+		pthread_mutex_lock(&e->lock);
+		e->freeing = e->dead;
+		if (e->dead != NULL)
+			e->dead = e->dead->next_dead;
+		pthread_mutex_unlock(&e->lock);
 	}
+	if (e->freeing == NULL)
+		return false;
+	memtable_free_some(&e->freeing, bytes);
+	return true;
 }

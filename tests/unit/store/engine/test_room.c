@@ -81,8 +81,8 @@ Test(room, what_is_too_little_for_a_slice_is_answered_with_what_follows)
 {
 	struct rig r;
 
-	rig_init(&r, 7, 0);
-	for (unsigned i = 0; i < 6; i++) {
+	rig_init(&r, 5.9, 0);
+	for (unsigned i = 0; i < 7; i++) {
 		batch(&r, 10 << 10);
 		cr_assert_eq(slice(&r, 0), 0, "batch %u", i);
 	}
@@ -133,18 +133,34 @@ Test(room, the_log_is_held_while_LMDB_is_too_far_behind)
 {
 	struct rig r;
 
-	rig_init(&r, 8, 0);
+	rig_init(&r, 5, 0);
 	batch(&r, UNIT);
-	cr_assert_not(r.e.turn.log_held, "nine sixteenths, and not more");
+	cr_assert_not(r.e.turn.log_held, "six sixteenths, and not more");
 	batch(&r, 1024);
 	cr_assert(r.e.turn.log_held);
 	cr_assert(room_wanted_locked(&r.e));
 	cr_assert_eq(slice(&r, 0), LEAST, "a log that waits is reason enough for a slice");
-	room_made_locked(&r.e, 1023);
+	room_made_locked(&r.e, 1023, 0);
 	cr_assert(r.e.turn.log_held);
-	room_made_locked(&r.e, 1024);
+	room_made_locked(&r.e, 1024, 0);
 	cr_assert_not(r.e.turn.log_held);
 	cr_assert_not(room_wanted_locked(&r.e));
+	rig_end(&r);
+}
+
+/* R5: three quarters of a round to go, for which the room of so much of the overlay is kept. */
+Test(room, the_log_is_held_while_the_oldest_table_would_leave_too_late)
+{
+	struct rig r;
+
+	rig_init(&r, 8, 0);
+	room_made_locked(&r.e, 8 * UNIT, 0.75);
+	batch(&r, UNIT / 2);
+	cr_assert_not(r.e.turn.log_held);
+	batch(&r, UNIT / 4);
+	cr_assert(r.e.turn.log_held);
+	room_made_locked(&r.e, 8 * UNIT, 0.7);
+	cr_assert_not(r.e.turn.log_held);
 	rig_end(&r);
 }
 
@@ -161,7 +177,7 @@ Test(room, the_log_is_not_held_in_vain)
 	batch(&r, UNIT);
 	cr_assert(r.e.turn.log_held);
 	r.e.c.error = ERR_INTERNAL;
-	room_made_locked(&r.e, 0);
+	room_made_locked(&r.e, 0, 0);
 	cr_assert_not(r.e.turn.log_held);
 	r.e.c.error = ERR_OK;
 	r.state.n = 1;
@@ -170,7 +186,7 @@ Test(room, the_log_is_not_held_in_vain)
 	rig_end(&r);
 }
 
-/* R5: so the overlay stays within its bound. */
+/* R6: so the overlay stays within its bound. */
 Test(room, a_transaction_for_which_no_room_can_be_made_is_refused)
 {
 	static uint8_t value[8192];
