@@ -316,6 +316,32 @@ Test(recovery, a_full_disk_is_told_and_left)
 	engine_close(&e);
 }
 
+static bool checkpoint_fails(struct engine *e)
+{
+	pthread_mutex_lock(&e->lock);
+	enum err rc = e->c.error;
+
+	pthread_mutex_unlock(&e->lock);
+	return rc != ERR_OK;
+}
+
+Test(recovery, what_could_not_be_moved_is_moved_later)
+{
+	struct engine_opts o = test_opts(dir);
+	struct engine *e = test_open(&o);
+
+	for (uint64_t i = 1; i <= 20; i++)
+		cr_assert(run_batch(e, i));
+	failpoint_arm(FAILPOINT_CHECKPOINT_COMMIT, &(struct failpoint_plan){ .error = EIO });
+	checkpointer_hurry(e);
+	while (!checkpoint_fails(e))
+		usleep(1000);
+	failpoint_disarm(FAILPOINT_CHECKPOINT_COMMIT);
+	test_wait_checkpoint(e);
+	cr_assert_eq(script_check(e), 20);
+	engine_close(&e);
+}
+
 /* Nothing hurries on a disk with room, so what is replayed goes into tables as large as those of a running engine. */
 static void put_much(const void *arg)
 {
