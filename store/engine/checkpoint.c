@@ -47,15 +47,14 @@ struct mover {
 	struct engine *e;
 	struct sweep sweep;
 	bool unsynced;         /* a table has joined that the log may not be on disk for */
-	bool deletions_due;    /* of map or disk is little left, and not all deletions have been moved */
+	bool deletions_due;    /* map or disk are full, and not all deletions have been moved */
 	size_t slice;          /* bytes of the overlay that the last transaction was to move */
 	uint64_t since_ns;     /* a table left last, or the first one joined */
 };
 
 /* ---- transactions ---- */
 
-/* Of map or disk is little left. */
-static bool tight(const struct mover *m)
+static bool map_or_disk_full(const struct mover *m)
 {
 	return atomic_load(&m->e->c.full) != ERR_OK;
 }
@@ -69,21 +68,18 @@ static enum err move_change(struct lmdb_txn *t, struct slice key, const struct m
 	return v->deleted ? keyspace_del(t, key, f) : keyspace_put(t, key, slice_of(v->bytes, v->n), f);
 }
 
-/* Until `most` bytes of the overlay have been passed, or as much has been moved as a transaction should hold; *end when there are
- * no more. */
-static enum err move_slice(struct mover *m, struct lmdb_txn *t, size_t most, bool deletions_only, bool *end, struct fault *f)
+/* Until `most` bytes of the overlay have been passed, or as much has been moved as a transaction should hold. */
+static enum err move_slice(struct mover *m, struct lmdb_txn *t, size_t most, bool deletions_only, struct fault *f)
 {
+	bool full = map_or_disk_full(m);
 	size_t until = sweep_moved(&m->sweep) + most, bytes = 0;
-	size_t bytes_most = tight(m) ? SLICE_BYTES_TIGHT : SLICE_BYTES, change_bytes = tight(m) ? CHANGE_BYTES_TIGHT : 0;
+	size_t bytes_most = full ? SLICE_BYTES_TIGHT : SLICE_BYTES, change_bytes = full ? CHANGE_BYTES_TIGHT : 0;
+	const struct memversion *v;
+	struct slice key;
 	enum err rc = ERR_OK;
 
-	*end = false;
-	while (rc == ERR_OK && sweep_moved(&m->sweep) < until && bytes < bytes_most && !*end) {
-		struct slice key;
-		const struct memversion *v = sweep_next(&m->sweep, &key);
-
-		*end = v == NULL;
-		if (v == NULL || (deletions_only && !v->deleted))
+	while (rc == ERR_OK && sweep_moved(&m->sweep) < until && bytes < bytes_most && (v = sweep_next(&m->sweep, &key)) != NULL) {
+		if (deletions_only && !v->deleted)
 			continue;
 		rc = move_change(t, key, v, f);
 		bytes += key.n + v->n + change_bytes;
@@ -129,14 +125,14 @@ static enum err end_in_turn(struct engine *e, struct lmdb_txn **t, enum err rc, 
 	return rc;
 }
 
-static enum err one_transaction(struct mover *m, size_t most, bool deletions_only, bool *end, struct fault *f)
+static enum err one_transaction(struct mover *m, size_t most, bool deletions_only, struct fault *f)
 {
 	struct lmdb_txn *t;
 	enum err rc = lmdb_write_begin(m->e->index, &t, f);
 
 	if (rc != ERR_OK)
 		return rc;
-	rc = move_slice(m, t, most, deletions_only, end, f);
+	rc = move_slice(m, t, most, deletions_only, f);
 	if (rc == ERR_OK && !deletions_only)
 		rc = record_end(&m->sweep, t, f);
 	int error = rc == ERR_OK ? failpoint(FAILPOINT_CHECKPOINT_COMMIT) : 0;
@@ -159,7 +155,7 @@ static size_t next_slice(const struct mover *m)
 	pthread_mutex_lock(&e->lock);
 	room_made_locked(e, moved, sweep_left(&m->sweep));
 	e->room.slice_waits = true;
-	while (!tight(m) && !room_slice_locked(e, moved, &n) && !e->c.stop && !atomic_load(&e->c.tight))
+	while (!map_or_disk_full(m) && !room_slice_locked(e, moved, &n) && !e->c.stop && !atomic_load(&e->c.tight))
 		wait_locked(e, ROOM_REST_MS);
 	e->room.slice_waits = false;
 	pthread_mutex_unlock(&e->lock);
@@ -173,8 +169,8 @@ static enum err move_deletions(struct mover *m, struct fault *f)
 	enum err rc = ERR_OK;
 
 	sweep_rewind(&all.sweep);
-	for (bool end = false; rc == ERR_OK && !end;)
-		rc = one_transaction(&all, SLICE_BYTES, true, &end, f);
+	while (rc == ERR_OK && sweep_done(&all.sweep) < all.sweep.n)
+		rc = one_transaction(&all, SLICE_BYTES, true, f);
 	m->deletions_due = rc != ERR_OK;
 	return rc;
 }
@@ -182,10 +178,9 @@ static enum err move_deletions(struct mover *m, struct fault *f)
 static enum err move_one_slice(struct mover *m, struct fault *f)
 {
 	struct sweep before = m->sweep;
-	bool end;
 
 	m->slice = next_slice(m);
-	enum err rc = one_transaction(m, m->slice, false, &end, f);
+	enum err rc = one_transaction(m, m->slice, false, f);
 
 	if (rc != ERR_OK)
 		m->sweep = before;
@@ -215,7 +210,7 @@ static void join_locked(struct mover *m)
 		m->since_ns = monotonic_ns();
 	sweep_join(&m->sweep, s->table + 1, n);
 	m->unsynced = true;
-	m->deletions_due = tight(m);
+	m->deletions_due = map_or_disk_full(m);
 }
 
 static void note_usage(struct engine *e)
@@ -238,7 +233,7 @@ static void set_error_locked(struct mover *m, enum err rc)
 
 	c->error = rc;
 	atomic_store(&c->full, rc == ERR_MAP_FULL || rc == ERR_DISK_FULL ? (int)rc : ERR_OK);
-	m->deletions_due = tight(m);
+	m->deletions_due = map_or_disk_full(m);
 	room_made_locked(m->e, sweep_moved(&m->sweep), sweep_left(&m->sweep));
 }
 
@@ -250,7 +245,7 @@ static void failed(struct mover *m, enum err rc)
 	pthread_mutex_unlock(&m->e->lock);
 }
 
-/* Those that are done with leave. */
+/* What has been moved leaves. */
 static enum err leave(struct mover *m)
 {
 	struct engine *e = m->e;
@@ -419,8 +414,8 @@ static bool work_locked(struct mover *m)
 	bool frees = state_free_some(e, m->slice);
 
 	pthread_mutex_lock(&e->lock);
-	if (drops && rc == ERR_OK && !more && had == 0)
-		e->c.drops = false;
+	if (drops && rc == ERR_OK)
+		e->c.drops = more;
 	bool idle = had == 0 && !drops && !frees;
 
 	if (e->c.stop)

@@ -12,7 +12,7 @@
  * S2. A table joins wherever the sweep stands, and has been moved when that has passed all of its keys, once each.
  * S3. A key's newest version among the tables is moved, and all of them pass it. Nothing older is moved after it: an older table
  *     has joined before, and passed the key together with the newer one or in an earlier round.
- * S4. For the same reason tables are done in the order in which they joined: the oldest first.
+ * S4. Tables leave in the order in which they joined: the oldest first.
  *
  * Threads: one; the tables are frozen. Nothing is owned. A sweep may be copied, to go back to where it was. */
 #ifndef DYNAX_STORE_ENGINE_SWEEP_H

@@ -52,6 +52,36 @@ Test(arena, rollback_keeps_what_came_before)
 	arena_release(&a);
 }
 
+/* Newest first, and what is older stays. */
+Test(arena, is_released_bit_by_bit)
+{
+	enum { N = 100, BYTES = 1000 };
+	struct arena a;
+	uint8_t *p[N];
+	size_t freed = 0, n;
+
+	arena_init(&a, 4096);
+	for (int i = 0; i < N; i++) {
+		p[i] = arena_alloc(&a, BYTES);
+		memset(p[i], i, BYTES);
+	}
+	n = arena_release_some(&a, 1);
+	cr_assert_gt(n, 0);
+	cr_assert_lt(n, N * BYTES / 2);
+	cr_assert_eq(p[0][BYTES - 1], 0);
+	cr_assert_eq(p[1][BYTES - 1], 1);
+	uint8_t *more = arena_alloc(&a, 16);
+
+	cr_assert_not_null(more);
+	memset(more, 0xff, 16);
+	cr_assert_eq(p[0][0], 0);
+	for (freed = n; (n = arena_release_some(&a, 10 * BYTES)) != 0; freed += n)
+		cr_assert(n >= 10 * BYTES || a.head == NULL);
+	cr_assert_geq(freed, N * BYTES);
+	cr_assert_not_null(arena_alloc(&a, BYTES));
+	arena_release(&a);
+}
+
 Test(arena, reset_allows_reuse)
 {
 	struct arena a;
