@@ -1,9 +1,9 @@
 /* sweep - frozen tables on their way into LMDB: their keys in order, round and round.
  *
- *               first key                                  last key
- *    newest                            joined here, goes on -->
- *                      joined here, goes on ----------------->
- *    oldest    ------>|joined here ---------------------------     then from the first key to where it joined: done
+ *               first key                                       last key
+ *    oldest     | joins ---------------------------------------------->     and is done: it leaves
+ *    next              | joins --------------------------------------->     then from the first key on to where it joined
+ *    newest                                | joins ------------------->     likewise
  *
  * A page of LMDB costs the same whether one of its keys has changed or all have. So what is moved in one go should be near in key
  * order, and a place should be come to as seldom as can be: once a round, with all that the round has brought for it.
