@@ -61,11 +61,11 @@ static bool map_or_disk_full(const struct mover *m)
 
 static enum err move_change(struct lmdb_txn *t, struct slice key, const struct memversion *v, struct fault *f)
 {
+	if (v->deleted)
+		return keyspace_del(t, key, f);
 	int error = failpoint(FAILPOINT_CHECKPOINT_PUT);
 
-	if (error != 0)
-		return file_error(error, "index", f);
-	return v->deleted ? keyspace_del(t, key, f) : keyspace_put(t, key, slice_of(v->bytes, v->n), f);
+	return error != 0 ? file_error(error, "index", f) : keyspace_put(t, key, slice_of(v->bytes, v->n), f);
 }
 
 /* Until `most` bytes of the overlay have been passed, or as much has been moved as a transaction should hold. */

@@ -20,7 +20,7 @@
 	X(SEGMENT_RECYCLED)   /* renamed, its directory not synced */ \
 	X(SEGMENT_REMOVE)     /* before one is unlinked */ \
 	X(CHECKPOINT_BEGIN)   /* before the first transaction */ \
-	X(CHECKPOINT_PUT)     /* between two keys */ \
+	X(CHECKPOINT_PUT)     /* before a key is put */ \
 	X(CHECKPOINT_COMMIT)  /* before a transaction commits */ \
 	X(CHECKPOINT_COMMITTED) \
 	X(CHECKPOINT_END)     /* LMDB is synced, the log not trimmed */ \

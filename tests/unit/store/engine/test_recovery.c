@@ -11,6 +11,7 @@
 
 #include "store/engine/engine_int.h"
 #include "store/engine/failpoint.h"
+#include "store/engine/keyspace.h"
 #include "tests/support/sanitized.h"
 #include "tests/unit/store/engine/engine_fixture.h"
 
@@ -339,6 +340,46 @@ Test(recovery, what_could_not_be_moved_is_moved_later)
 	failpoint_disarm(FAILPOINT_CHECKPOINT_COMMIT);
 	test_wait_checkpoint(e);
 	cr_assert_eq(script_check(e), 20);
+	engine_close(&e);
+}
+
+static bool in_lmdb(struct engine *e, struct slice key)
+{
+	struct lmdb_txn *t;
+	struct slice value;
+
+	cr_assert_eq(lmdb_read_open(e->index, &t, NULL), ERR_OK);
+	cr_assert_eq(keyspace_get(t, key, &value, NULL), ERR_OK);
+	lmdb_read_close(&t);
+	return slice_present(value);
+}
+
+/* They give back what the puts that fail for want of room may need. */
+Test(recovery, deletions_are_moved_first_when_the_disk_is_full)
+{
+	struct engine_opts o = test_opts(dir);
+	struct engine *e = test_open(&o);
+	struct fault f = { 0 };
+	uint64_t lsn;
+
+	test_put(e, "old", "value");
+	test_wait_checkpoint(e);
+	cr_assert(in_lmdb(e, SLICE_LIT("old")));
+	failpoint_arm(FAILPOINT_CHECKPOINT_PUT, &(struct failpoint_plan){ .error = ENOSPC });
+	test_put(e, "new", "value");
+	engine_begin(e);
+	engine_del(e, SLICE_LIT("old"));
+	cr_assert_eq(engine_commit(e, &lsn, &f), ERR_OK);
+	cr_assert_eq(engine_flush(e, &f), ERR_OK);
+	engine_publish(e);
+	checkpointer_hurry(e);
+	for (unsigned i = 0; i < 5000 && in_lmdb(e, SLICE_LIT("old")); i++)
+		usleep(1000);
+	cr_assert_not(in_lmdb(e, SLICE_LIT("old")));
+	cr_assert_not(in_lmdb(e, SLICE_LIT("new")));
+	failpoint_disarm(FAILPOINT_CHECKPOINT_PUT);
+	test_wait_checkpoint(e);
+	cr_assert(in_lmdb(e, SLICE_LIT("new")));
 	engine_close(&e);
 }
 
