@@ -19,7 +19,7 @@
 	X(SEGMENT_RECYCLE)    /* before an old one is renamed */ \
 	X(SEGMENT_RECYCLED)   /* renamed, its directory not synced */ \
 	X(SEGMENT_REMOVE)     /* before one is unlinked */ \
-	X(CHECKPOINT_BEGIN)   /* before the first transaction */ \
+	X(CHECKPOINT_BEGIN)   /* before a transaction begins */ \
 	X(CHECKPOINT_PUT)     /* before a key is put */ \
 	X(CHECKPOINT_COMMIT)  /* before a transaction commits */ \
 	X(CHECKPOINT_COMMITTED) \

@@ -37,7 +37,7 @@ struct engine;
 
 /* Sixteenths of the overlay. */
 enum room_part {
-	ROOM_BEGIN = 4,          /* frozen: a checkpoint begins */
+	ROOM_BEGIN = 4,          /* frozen and not moved: tables join the sweep */
 	ROOM_BEHIND_MOST = 6,
 	ROOM_MOST = 15,          /* in the overlay, moved or not */
 	ROOM_BATCH = 1,          /* on top of that, for the batch that is open */

@@ -25,8 +25,9 @@ static const struct memnode *here(const struct sweep *s)
 /* S1: who is not done stands somewhere, unless all are at the end. */
 static void begin_again_at_end(struct sweep *s)
 {
-	if (here(s) != NULL)
-		return;
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->in[i].at != NULL)
+			return;
 	for (unsigned i = 0; i < s->n; i++)
 		if (!passed(s, i))
 			s->in[i].at = memtable_first(s->in[i].table);
